@@ -1,0 +1,1 @@
+"""flightsrv: Cassandra SSTables, streamed as Arrow."""

@@ -1,0 +1,57 @@
+"""How a kernel is compiled: without the GIL, cached, in one of three modes.
+
+A kernel is a function over arrays and integers that opens nothing, raises nothing and allocates nothing. Write it in the
+subset of Python that Numba compiles and put `@kernel` on it.
+
+FLIGHTSRV_KERNELS chooses the mode of the process: `fast` (default), `checked` (array bounds are checked) or `python`
+(nothing is compiled: to debug, and to test what the source says). Compiled code is cached below FLIGHTSRV_CACHE, by
+default the user's cache folder, in a folder whose name carries the mode and a digest of all kernel sources: Numba's own
+key knows neither, and would run stale or unchecked code (ARCHITECTURE.md, Kernels).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MODE = os.environ.get("FLIGHTSRV_KERNELS", "fast")
+if MODE not in ("fast", "checked", "python"):
+    raise SystemExit(f"FLIGHTSRV_KERNELS must be fast, checked or python, not {MODE!r}")
+
+
+def source_digest() -> str:
+    """SHA-256 over all kernel sources, the first 12 hex digits."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def cache_folder() -> Path:
+    """Where this process keeps compiled kernels."""
+    user_cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    root = Path(os.environ.get("FLIGHTSRV_CACHE") or Path(user_cache, "flightsrv")).expanduser()
+    return root / f"kernels-{MODE}-{source_digest()}"
+
+
+KERNELS: list[Any] = []
+"""Every compiled kernel of the process, in the order of import: what `flightsrv warm` goes through."""
+
+if MODE != "python":
+    numba.config.CACHE_DIR = str(cache_folder())
+
+
+def kernel(function: F) -> F:
+    """Compile a function at its first call, or take it from the cache."""
+    if MODE == "python":
+        return function
+    compiled = numba.njit(nogil=True, cache=True, error_model="numpy", boundscheck=MODE == "checked")(function)
+    KERNELS.append(compiled)
+    return compiled  # type: ignore[no-any-return]
