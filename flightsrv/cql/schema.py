@@ -1,0 +1,170 @@
+"""What a table looks like: its columns, in Cassandra's order, and what was dropped from it.
+
+Static and regular columns are in storage order, the order of the bitmaps in Data.db: simple before multi-cell, then
+by the bytes of their names.
+
+Sources: org.apache.cassandra.schema.TableMetadata, ColumnMetadata and Columns; db.SerializationHeader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+from uuid import UUID
+
+from flightsrv.cql.marshal import MarshalType, parse_marshal
+from flightsrv.cql.types import CqlType
+
+ColumnKind = Literal["partition_key", "clustering", "static", "regular"]
+
+COMPOUND: Final = "compound"
+DENSE: Final = "dense"
+SUPER: Final = "super"
+COUNTER: Final = "counter"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    type: CqlType
+    kind: ColumnKind
+    position: int = -1
+    """Place within the partition key or the clustering; -1 for others."""
+    reversed: bool = False
+    """Clustering in descending order."""
+    stored_name: bytes | None = None
+    """The name as headers have it, where that is not `name` in UTF-8 (tables made by Thrift)."""
+
+    @property
+    def name_bytes(self) -> bytes:
+        return self.name.encode() if self.stored_name is None else self.stored_name
+
+    @property
+    def storage_order(self) -> tuple[bool, bytes]:
+        return self.type.is_multicell, self.name_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedColumn:
+    """A column that was dropped, perhaps added again since: its cells up to `dropped_time_us` do not count."""
+
+    name: str
+    type: CqlType
+    kind: ColumnKind
+    dropped_time_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    keyspace: str
+    table: str
+    id: UUID | None
+    partition_key: tuple[Column, ...]
+    clustering: tuple[Column, ...] = ()
+    static: tuple[Column, ...] = ()
+    """In storage order."""
+    regular: tuple[Column, ...] = ()
+    """In storage order."""
+    dropped: Mapping[str, DroppedColumn] = field(default_factory=dict, hash=False)
+    flags: frozenset[str] = frozenset({COMPOUND})
+    """As system_schema.tables has them: a table made by CQL is `compound`, other sets mean COMPACT STORAGE."""
+    is_view: bool = False
+    column_order: tuple[str, ...] = ()
+    """Names of the static and regular columns that CQL shows, in the order of the DDL or of SELECT *."""
+
+    @property
+    def is_static_compact(self) -> bool:
+        """COMPACT STORAGE without clustering: CQL shows its static columns and hides clustering and regular ones."""
+        return not self.flags & {COMPOUND, DENSE, SUPER}
+
+    @property
+    def visible(self) -> tuple[Column, ...]:
+        """The columns that CQL shows: partition key, clustering, then the rest in `column_order`."""
+        rest = {column.name: column for column in self.static + self.regular}
+        clustering = () if self.is_static_compact else self.clustering
+        return self.partition_key + clustering + tuple(rest[name] for name in self.column_order)
+
+    def column(self, name: str) -> Column | None:
+        """The column CQL shows under this name."""
+        return next((column for column in self.visible if column.name == name), None)
+
+
+def in_storage_order(columns: Iterable[Column]) -> tuple[Column, ...]:
+    return tuple(sorted(columns, key=lambda column: column.storage_order))
+
+
+def select_order(static: Iterable[Column], regular: Iterable[Column]) -> tuple[str, ...]:
+    """Names as SELECT * orders them: static columns, then regular ones, each by the bytes of their names.
+
+    A column of type `empty` is left out: Cassandra adds it to compact tables that have no column, and hides it.
+    """
+    by_name = [sorted(columns, key=lambda column: column.name_bytes) for columns in (static, regular)]
+    return tuple(column.name for column in by_name[0] + by_name[1] if column.type.kind != "empty")
+
+
+HeaderColumns = Iterable[tuple[bytes, str]]
+"""Name and class text of each column, as a serialization header lists them."""
+
+
+def schema_from_header(
+    keyspace: str,
+    table: str,
+    key_type: str,
+    clustering_types: Iterable[str],
+    static_columns: HeaderColumns,
+    regular_columns: HeaderColumns,
+) -> TableSchema:
+    """The schema that one SSTable's serialization header tells, when there is no other.
+
+    A header has no names for key columns. They get those Cassandra itself gives where nobody chose any: the partition
+    key is `key`, `key2`, `key3` ..., the clustering `column1`, `column2` ...; a name that another column has already is
+    passed over. Raises SchemaError when a type's text makes no sense.
+    """
+    static = tuple(header_column(name, text, "static") for name, text in static_columns)
+    regular = tuple(header_column(name, text, "regular") for name, text in regular_columns)
+    names = FreeNames(column.name for column in static + regular)
+    partition_key = tuple(
+        Column(names.take("key", position), type_, "partition_key", position)
+        for position, type_ in enumerate(parse_marshal(key_type).key_types)
+    )
+    clustering = tuple(
+        Column(names.take("column", position), marshal.type, "clustering", position, marshal.reversed)
+        for position, marshal in enumerate(map(parse_marshal, clustering_types))
+    )
+    counter = {COUNTER} if any(column.type.kind == "counter" for column in static + regular) else set()
+    return TableSchema(
+        keyspace,
+        table,
+        None,
+        partition_key,
+        clustering,
+        in_storage_order(static),
+        in_storage_order(regular),
+        flags=frozenset({COMPOUND} | counter),
+        column_order=select_order(static, regular),
+    )
+
+
+def header_column(name: bytes, text: str, kind: ColumnKind) -> Column:
+    """A column of a header. A name that is not UTF-8 is shown as a CQL blob."""
+    marshal: MarshalType = parse_marshal(text)
+    try:
+        return Column(name.decode(), marshal.type, kind)
+    except UnicodeDecodeError:
+        return Column(f"0x{name.hex()}", marshal.type, kind, stored_name=name)
+
+
+class FreeNames:
+    """Default names of columns: the first of a row that no column has yet."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self.taken = set(taken)
+
+    def take(self, prefix: str, position: int) -> str:
+        """`key`, `key2`, `key3` ... or `column1`, `column2` ..., from the one for this position on."""
+        number = position + 1
+        while (name := prefix if prefix == "key" and number == 1 else f"{prefix}{number}") in self.taken:
+            number += 1
+        self.taken.add(name)
+        return name
