@@ -2,7 +2,7 @@
 
     values   for every 32 of them: uvint header, then the values that have bytes
              header bit 2i: value i is empty; bit 2i + 1: it is null
-             a value is raw when its type has a fixed length, else uvint length and bytes
+             a value is raw when its type has a fixed size, else uvint length and bytes
     bound    u8 kind, u16 count, values
     prefix   u8 kind; of a row: as many values as the table has clustering columns; else: as a bound
 
@@ -11,11 +11,12 @@ Source: org.apache.cassandra.db.ClusteringPrefix, ClusteringBoundOrBoundary, Clu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from flightsrv.cql.marshal import parse_marshal
+from flightsrv.errors import SchemaError
 from flightsrv.sstable.cursor import Cursor
-from flightsrv.sstable.fixed_length import fixed_length
 
 EXCL_END_BOUND = 0
 INCL_START_BOUND = 1
@@ -38,44 +39,55 @@ class Prefix:
 
     kind: int
     values: tuple[bytes | None, ...]
+    """None is null."""
 
 
-def values(cursor: Cursor, types: Sequence[str]) -> tuple[bytes | None, ...]:
-    """Read one value of each type (marshal strings); None is null."""
+def fixed_sizes(cursor: Cursor, field: str, types: Iterable[str]) -> tuple[int, ...]:
+    """For each marshal string the bytes of its values where they are stored without a length, else -1.
+
+    Raises CorruptSSTableError at the field read last when a string is no type.
+    """
+    try:
+        return tuple(parse_marshal(type).type.fixed_size for type in types)
+    except SchemaError as error:
+        cursor.fail(field, str(error))
+
+
+def values(cursor: Cursor, sizes: Sequence[int]) -> tuple[bytes | None, ...]:
+    """Read one value for each of the fixed sizes."""
     found: list[bytes | None] = []
-    for first in range(0, len(types), _BATCH):
-        batch = types[first : first + _BATCH]
+    for first in range(0, len(sizes), _BATCH):
+        batch = sizes[first : first + _BATCH]
         header = cursor.uvint("values header")
         cursor.require(
-            header >> 2 * len(batch) == 0, "values header", f"{header:#x} speaks of more than {len(batch)} values"
+            header >> 2 * len(batch) == 0, "values header", f"{header:#x} is of more than {len(batch)} values"
         )
-        for i, type in enumerate(batch):
+        for i, size in enumerate(batch):
             is_empty, is_null = header >> 2 * i & 1, header >> 2 * i & 2
             cursor.require(not (is_empty and is_null), "values header", f"value {first + i} is both empty and null")
             if is_empty or is_null:
                 found.append(b"" if is_empty else None)
-                continue
-            size = fixed_length(type)
-            field = f"value {first + i}"
-            found.append(cursor.vbytes(field) if size is None else cursor.raw(field, size))
+            else:
+                field = f"value {first + i}"
+                found.append(cursor.vbytes(field) if size < 0 else cursor.raw(field, size))
     return tuple(found)
 
 
-def _bound_values(cursor: Cursor, types: Sequence[str], kind: int) -> Prefix:
-    cursor.require(kind in BOUND_KINDS, "kind", f"{kind} is not that of a bound")
-    count = cursor.u16("value count")
-    cursor.require(count <= len(types), "value count", f"{count} is more than the {len(types)} clustering columns")
-    return Prefix(kind, values(cursor, types[:count]))
+def bound(cursor: Cursor, sizes: Sequence[int]) -> Prefix:
+    """Read a bound; `sizes` are those of all clustering columns."""
+    return _bound_values(cursor, sizes, cursor.u8("kind"))
 
 
-def bound(cursor: Cursor, types: Sequence[str]) -> Prefix:
-    """Read a bound; `types` are those of all clustering columns."""
-    return _bound_values(cursor, types, cursor.u8("kind"))
-
-
-def prefix(cursor: Cursor, types: Sequence[str]) -> Prefix:
-    """Read a row's clustering or a bound; `types` are those of all clustering columns."""
+def prefix(cursor: Cursor, sizes: Sequence[int]) -> Prefix:
+    """Read a row's clustering or a bound; `sizes` are those of all clustering columns."""
     kind = cursor.u8("kind")
     if kind == CLUSTERING:
-        return Prefix(kind, values(cursor, types))
-    return _bound_values(cursor, types, kind)
+        return Prefix(kind, values(cursor, sizes))
+    return _bound_values(cursor, sizes, kind)
+
+
+def _bound_values(cursor: Cursor, sizes: Sequence[int], kind: int) -> Prefix:
+    cursor.require(kind in BOUND_KINDS, "kind", f"{kind} is not that of a bound")
+    count = cursor.u16("value count")
+    cursor.require(count <= len(sizes), "value count", f"{count} is more than the {len(sizes)} clustering columns")
+    return Prefix(kind, values(cursor, sizes[:count]))

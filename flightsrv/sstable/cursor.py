@@ -21,6 +21,9 @@ from flightsrv.errors import CorruptSSTableError, Where
 
 _U8, _U16, _U32, _I32, _I64, _F64 = (struct.Struct(">" + code) for code in "BHIiqd")
 
+MAX_LINE_SIZE = 1024
+"""Bytes of a line in a text file; longer ones are refused."""
+
 
 class Line(NamedTuple):
     """One field as it lies in the file."""
@@ -215,6 +218,14 @@ class Cursor:
     def utf(self, field: str) -> str:
         """u16 length, then Java's modified UTF-8."""
         return self._text(field, self._take(field, self._peek(_U16, field)), modified_utf8)
+
+    def line(self, field: str) -> str:
+        """Text up to the end of its line, `\\n` or `\\r\\n` or the end of the data, which is not part of the value."""
+        self._last = self._at
+        ahead = bytes(self._data[self._at : min(self._stop, self._at + MAX_LINE_SIZE)])
+        size = ahead.find(b"\n") + 1 or self.left
+        self.require(size <= len(ahead), field, f"the line has more than {MAX_LINE_SIZE} bytes")
+        return self._text(field, self._take(field, size).rstrip(b"\r\n"), bytes.decode)
 
     def vtext(self, field: str) -> str:
         """uvint length, then UTF-8."""

@@ -200,10 +200,11 @@ def _clustering_values(cursor: Cursor, field: str) -> tuple[bytes, ...]:
 def _slice(cursor: Cursor) -> Slice:
     with cursor.section("covered_clustering"):
         clustering_types = types(cursor, "types")
+        sizes = clustering.fixed_sizes(cursor, "types", clustering_types)
         with cursor.section("start"):
-            start = clustering.bound(cursor, clustering_types)
+            start = clustering.bound(cursor, sizes)
         with cursor.section("end"):
-            end = clustering.bound(cursor, clustering_types)
+            end = clustering.bound(cursor, sizes)
     return Slice(clustering_types, start, end)
 
 

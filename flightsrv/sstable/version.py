@@ -33,6 +33,8 @@ class Version:
     has_metadata_checksum: bool
     has_old_bf_format: bool
     """The words of Filter.db are big-endian."""
+    has_unsure_bf_format: bool
+    """Not Cassandra's flag: alphas of 4.0 wrote na with Filter.db in the old format, as Cassandra's own test data show."""
     has_improved_min_max: bool
     """The covered clustering is a slice with bound kinds."""
     has_partition_level_deletions_presence_marker: bool
@@ -60,21 +62,22 @@ _TABLE = (
     #                     |  |  |  |  |  |  |  has_is_transient
     #                     |  |  |  |  |  |  |  |  has_metadata_checksum
     #                     |  |  |  |  |  |  |  |  |  has_old_bf_format
-    #                     |  |  |  |  |  |  |  |  |  |  has_improved_min_max
-    #                     |  |  |  |  |  |  |  |  |  |  |  has_partition_level_deletions_presence_marker
-    #                     |  |  |  |  |  |  |  |  |  |  |  |  has_key_range
-    #                     |  |  |  |  |  |  |  |  |  |  |  |  |  has_uint_deletion_time
-    #                     |  |  |  |  |  |  |  |  |  |  |  |  |  |  has_token_space_coverage
-    Version("big", "ma",  _, _, _, X, _, _, _, _, _, X, _, _, _, _, _),  # 3.0.0
-    Version("big", "mb",  X, _, _, X, _, _, _, _, _, X, _, _, _, _, _),  # 3.0.7, 3.7
-    Version("big", "mc",  X, X, _, X, _, _, _, _, _, X, _, _, _, _, _),  # 3.0.8, 3.9
-    Version("big", "md",  X, X, X, X, _, _, _, _, _, X, _, _, _, _, _),  # 3.0.18, 3.11.4
-    Version("big", "me",  X, X, X, X, X, _, _, _, _, X, _, _, _, _, _),  # 3.0.25, 3.11.11
-    Version("big", "na",  X, X, X, X, _, X, X, X, X, _, _, _, _, _, _),  # 4.0-rc1
-    Version("big", "nb",  X, X, X, X, X, X, X, X, X, _, _, _, _, _, _),  # 4.0.0; 5.0 when compatible with 4
-    Version("big", "nc",  X, X, X, X, X, X, X, X, X, _, X, X, X, _, _),  # never released, but in Cassandra's tests
-    Version("big", "oa",  X, X, _, _, X, X, X, X, X, _, X, X, X, X, X),  # 5.0
-    Version("bti", "da",  X, X, X, _, X, X, X, X, X, _, X, X, X, X, X),  # 5.0
+    #                     |  |  |  |  |  |  |  |  |  |  has_unsure_bf_format
+    #                     |  |  |  |  |  |  |  |  |  |  |  has_improved_min_max
+    #                     |  |  |  |  |  |  |  |  |  |  |  |  has_partition_level_deletions_presence_marker
+    #                     |  |  |  |  |  |  |  |  |  |  |  |  |  has_key_range
+    #                     |  |  |  |  |  |  |  |  |  |  |  |  |  |  has_uint_deletion_time
+    #                     |  |  |  |  |  |  |  |  |  |  |  |  |  |  |  has_token_space_coverage
+    Version("big", "ma",  _, _, _, X, _, _, _, _, _, X, _, _, _, _, _, _),  # 3.0.0
+    Version("big", "mb",  X, _, _, X, _, _, _, _, _, X, _, _, _, _, _, _),  # 3.0.7, 3.7
+    Version("big", "mc",  X, X, _, X, _, _, _, _, _, X, _, _, _, _, _, _),  # 3.0.8, 3.9
+    Version("big", "md",  X, X, X, X, _, _, _, _, _, X, _, _, _, _, _, _),  # 3.0.18, 3.11.4
+    Version("big", "me",  X, X, X, X, X, _, _, _, _, X, _, _, _, _, _, _),  # 3.0.25, 3.11.11
+    Version("big", "na",  X, X, X, X, _, X, X, X, X, _, X, _, _, _, _, _),  # 4.0-rc1
+    Version("big", "nb",  X, X, X, X, X, X, X, X, X, _, _, _, _, _, _, _),  # 4.0.0; 5.0 when compatible with 4
+    Version("big", "nc",  X, X, X, X, X, X, X, X, X, _, _, X, X, X, _, _),  # never released, but in Cassandra's tests
+    Version("big", "oa",  X, X, _, _, X, X, X, X, X, _, _, X, X, X, X, X),  # 5.0
+    Version("bti", "da",  X, X, X, _, X, X, X, X, X, _, _, X, X, X, X, X),  # 5.0
 )  # fmt: skip
 
 VERSIONS: dict[tuple[str, str], Version] = {(row.format, row.letters): row for row in _TABLE}
