@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.reference.statistics_header import parse
-from tests.reference.types import CqlType, of_cql, udts_of_ddl
+from tests.reference.types import CqlType, types_of_schema
 
 PROJECT = Path(__file__).parents[2]
 COPIED = PROJECT / "tests/data/sstables"
@@ -58,8 +58,7 @@ class FixtureSet:
     @cached_property
     def types(self) -> dict[str, CqlType]:
         """Every column of the schema, by name, in the order of the expected rows."""
-        udts = udts_of_ddl(self.schema.get("cql") or "")
-        return {name: of_cql(text, udts) for name, text in self.schema["columns"].items()}
+        return types_of_schema(self.schema)
 
     def expected_rows(self) -> list[dict[str, Any]] | None:
         """All rows, or None when the set tells only their sha256."""

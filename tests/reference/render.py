@@ -1,4 +1,4 @@
-"""Rows in the JSON form of expected.json, from the reference's merge and from Arrow batches."""
+"""Rows in the JSON form of expected.json, from the reference's merge; from Arrow batches see `arrow_form`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from tests.reference.arrow_form import comparable, rows_of_arrow
 from tests.reference.fixtures import FixtureSet
 from tests.reference.merge import Shown, ShownRow
 from tests.reference.model import Cell
 from tests.reference.reader import Reader
 from tests.reference.types import CqlType
 from tests.reference.values import json_of
+
+__all__ = ["comparable", "key_columns", "line_of", "rows_of", "rows_of_arrow", "sha256_of"]
 
 JsonRow = dict[str, Any]
 

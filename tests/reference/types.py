@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 CLASS_NAMES = {
     "AsciiType": "ascii",
@@ -169,3 +170,9 @@ def udts_of_ddl(ddl: str) -> dict[str, CqlType]:
         fields = re.findall(r'"?(\w+)"?\s+((?:[^,<]|<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>)+)', body)
         udts[name] = CqlType("udt", tuple(of_cql(text, udts) for _, text in fields), tuple(name for name, _ in fields))
     return udts
+
+
+def types_of_schema(expected: Mapping[str, Any]) -> dict[str, CqlType]:
+    """Every column of an expected.json, by name, in the order of its rows."""
+    udts = udts_of_ddl(expected.get("cql") or "")
+    return {name: of_cql(text, udts) for name, text in expected["columns"].items()}
