@@ -12,7 +12,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple, NoReturn
+from enum import IntFlag
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,8 @@ _U8, _U16, _U32, _I32, _I64, _F64 = (struct.Struct(">" + code) for code in "BHIi
 
 MAX_LINE_SIZE = 1024
 """Bytes of a line in a text file; longer ones are refused."""
+
+Flags = TypeVar("Flags", bound=IntFlag)
 
 
 class Line(NamedTuple):
@@ -91,12 +94,12 @@ class Cursor:
 
     @contextmanager
     def section(self, name: str, size: int | None = None) -> Iterator[None]:
-        """Fields read inside bear the section's name; with a size, they cannot reach beyond it."""
+        """Fields read inside bear the section's name, if any; with a size, they cannot reach beyond it."""
         stop, sections = self._stop, self._sections
         if size is not None:
             self.require(0 <= size <= self.left, name, f"its {size} bytes are not the file's: {self.left} are left")
             self._stop = self._at + size
-        self._sections = f"{sections}{name}."
+        self._sections = f"{sections}{name}." if name else sections
         try:
             yield
         finally:
@@ -160,6 +163,14 @@ class Cursor:
     def f64(self, field: str) -> float:
         """IEEE 754, 64 bits."""
         return float(self._number(_F64, field))
+
+    def flags(self, field: str, kind: type[Flags]) -> Flags:
+        """One byte of flags, all of which the STRICT IntFlag must know."""
+        byte = self._peek(_U8, field)
+        try:
+            return self._took(field, kind(byte))  # type: ignore[no-any-return]
+        except ValueError:
+            self.fail(field, f"{byte:#04x} has flags that are none of {kind.__name__}")
 
     def bool(self, field: str) -> bool:
         """One byte, 0 or 1."""

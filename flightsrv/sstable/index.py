@@ -71,13 +71,13 @@ class Entry:
     promoted: PromotedIndex | None
 
 
-def entries(cursor: Cursor, version: Version, clustering_types: Sequence[str]) -> Iterator[Entry]:
+def entries(cursor: Cursor, version: Version, clustering_types: Sequence[str] | None) -> Iterator[Entry]:
     """Read entries to the end.
 
-    clustering_types: marshal strings, from the serialization header. Raises CorruptSSTableError when positions do not
-    ascend or a promoted index is not as large as it says.
+    clustering_types: marshal strings, from the serialization header; without them promoted indexes are stepped over.
+    Raises CorruptSSTableError when positions do not ascend or a promoted index is not as large as it says.
     """
-    sizes = clustering.fixed_sizes(cursor, "clustering_types", clustering_types)
+    sizes = None if clustering_types is None else clustering.fixed_sizes(cursor, "clustering types", clustering_types)
     previous = -1
     while cursor.left:
         key = cursor.sbytes("key")
@@ -85,7 +85,11 @@ def entries(cursor: Cursor, version: Version, clustering_types: Sequence[str]) -
         position = cursor.uvint("position")
         cursor.require(previous < position < 2**63, "position", f"{position} comes after {previous}")
         size = cursor.uvint("promoted size")
-        promoted = _promoted_index(cursor, version, sizes, size) if size else None
+        promoted = None
+        if size and sizes is None:
+            cursor.raw("promoted", size)
+        elif size and sizes is not None:
+            promoted = _promoted_index(cursor, version, sizes, size)
         yield Entry(key, position, promoted)
         previous = position
 

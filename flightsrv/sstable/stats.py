@@ -160,8 +160,8 @@ def _histogram(cursor: Cursor, field: str) -> Histogram:
     with cursor.section(field):
         size = cursor.count("size", "i32", at_least=16).stop
         cursor.require(size > 0, "size", "it has no buckets")
-        pairs = cursor.array("offset, count", ">i8", 2 * size).reshape(size, 2)
-        offsets, counts = pairs[1:, 0].copy(), pairs[:, 1].copy()
+        pairs = cursor.array("offset, count", [("offset", ">i8"), ("count", ">i8")], size)
+        offsets, counts = pairs["offset"][1:].copy(), pairs["count"].copy()
         cursor.require(bool((counts >= 0).all()), "offset, count", "a count is below 0")
         cursor.require(bool((offsets[1:] > offsets[:-1]).all()), "offset, count", "the offsets do not ascend")
     return Histogram(offsets, counts)

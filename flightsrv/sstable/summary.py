@@ -26,7 +26,7 @@ import numpy.typing as npt
 from flightsrv.sstable.cursor import Cursor
 
 FULL_SAMPLING_LEVEL = 128
-_POSITION_SIZE = 8
+POSITION_SIZE = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ class Summary:
 
     def key(self, i: int) -> bytes:
         """The key of entry i."""
-        return self.entries[self.bounds[i] : self.bounds[i + 1] - _POSITION_SIZE].tobytes()
+        return self.entries[self.bounds[i] : self.bounds[i + 1] - POSITION_SIZE].tobytes()
 
 
 def parse(cursor: Cursor) -> Summary:
@@ -77,11 +77,11 @@ def parse(cursor: Cursor) -> Summary:
     entries = cursor.array("entries", np.uint8, size - 4 * entry_count)
     bounds = np.append(offsets, size) - 4 * entry_count
     cursor.require(
-        bounds[0] == 0 and bool((np.diff(bounds) > _POSITION_SIZE).all()),
+        bounds[0] == 0 and bool((np.diff(bounds) > POSITION_SIZE).all()),
         "entries",
         "their offsets do not ascend from 0",
     )
-    position_bytes = entries[bounds[1:, None] + np.arange(-_POSITION_SIZE, 0)]
+    position_bytes = entries[bounds[1:, None] + np.arange(-POSITION_SIZE, 0)]
     index_offsets = position_bytes.view("<i8")[:, 0].astype(np.int64)
     cursor.require(
         index_offsets[0] == 0 and bool((np.diff(index_offsets) > 0).all()), "entries", "positions do not ascend from 0"

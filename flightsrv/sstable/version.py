@@ -34,7 +34,7 @@ class Version:
     has_old_bf_format: bool
     """The words of Filter.db are big-endian."""
     has_unsure_bf_format: bool
-    """Not Cassandra's flag: alphas of 4.0 wrote na with Filter.db in the old format, as Cassandra's own test data show."""
+    """Not a flag of Cassandra: alphas of 4.0 wrote na with Filter.db in the old format; its own test data have some."""
     has_improved_min_max: bool
     """The covered clustering is a slice with bound kinds."""
     has_partition_level_deletions_presence_marker: bool
