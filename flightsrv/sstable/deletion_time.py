@@ -9,11 +9,16 @@ Source: org.apache.cassandra.db.DeletionTime.LegacySerializer, DeletionTime.Seri
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import STRICT, IntFlag
 
 from flightsrv.sstable.cursor import Cursor
 from flightsrv.sstable.version import Version
 
-_LIVE_FLAG = 0x80
+
+class Flags(IntFlag, boundary=STRICT):
+    """The first byte, if it has this one: no time has it."""
+
+    IS_LIVE = 0x80
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +36,8 @@ LIVE = DeletionTime(-(2**63), 2**31 - 1)
 def parse(cursor: Cursor, version: Version) -> DeletionTime | None:
     """Read a deletion time; None when nothing is deleted."""
     if version.has_uint_deletion_time:
-        if cursor.ahead("is_live", 1)[0] & _LIVE_FLAG:
-            flags = cursor.u8("is_live")
-            cursor.require(flags == _LIVE_FLAG, "is_live", f"{flags:#x} is no flag of a deletion time")
+        if cursor.ahead("flags", 1)[0] & Flags.IS_LIVE:
+            cursor.flags("flags", Flags)
             return None
         return DeletionTime(cursor.i64("marked_for_delete_at_us"), cursor.u32("local_deletion_time_s"))
     local_deletion_time_s = cursor.i32("local_deletion_time_s")

@@ -37,7 +37,7 @@ def dump(lines: Iterable[Line], data: bytes | memoryview) -> Iterator[str]:
     for line in lines:
         shown = data[line.offset : line.offset + min(line.size, _BYTES_SHOWN)].hex(" ", -4)
         more = "…" if line.size > _BYTES_SHOWN else ""
-        text = f"{line.offset:>8}  {shown + more:<27}  {line.field:<46}  {_value_text(line)}"
+        text = f"{line.offset:>8}  {shown + more:<27}  {line.field:<52}  {_value_text(line)}"
         yield text.rstrip()
 
 
