@@ -1,0 +1,64 @@
+"""`flightsrv corpus …`: write tables to measure and test with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from corpus.table import VERSIONS
+from corpus.writer import Written
+
+Write = Callable[[Callable[[int], None]], Written]
+
+
+@click.group()
+def corpus() -> None:
+    """Write Cassandra SSTables of made-up rows, the same for the same seed."""
+
+
+def _run(what: str, partitions: int, write: Write) -> None:
+    """Write with a progress bar on stderr, then say what was written on stdout."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,}"), TimeRemainingColumn())
+    began = time.monotonic()
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(what, total=partitions)
+        try:
+            written = write(lambda count: bar.advance(task, count))
+        except FileExistsError as error:
+            raise click.ClickException(str(error)) from None
+    seconds = time.monotonic() - began
+    rate = written.rows / seconds
+    click.echo(
+        f"{written.folder}: {written.rows:,} rows, {written.data_bytes:,} bytes of Data.db, "
+        f"{seconds:.1f} s, {rate:,.0f} rows/s"
+    )
+
+
+def _shared_options(command: Callable[..., None]) -> Callable[..., None]:
+    share = click.FloatRange(0, 1)
+    for option in (
+        click.option("--deletion-share", type=share, default=0.0, help="Share of what is deleted.", show_default=True),
+        click.option("--ttl-share", type=share, default=0.0, help="Share of rows with a TTL.", show_default=True),
+        click.option("--seed", type=int, default=1, show_default=True),
+        click.option("--version", type=click.Choice(VERSIONS), default="nb", show_default=True),
+        click.option("--runs", type=click.IntRange(1), default=1, help="Overlapping SSTables.", show_default=True),
+        click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="A data folder."),
+    ):
+        command = option(command)
+    return command
+
+
+@corpus.command()
+@click.option("--partitions", type=click.IntRange(1), required=True)
+@_shared_options
+def keyvalue(out: Path, partitions: int, **options: Any) -> None:
+    """Write bench.keyvalue: a text of about 200 bytes for each key."""
+    from corpus.keyvalue import write
+
+    _run("bench.keyvalue", partitions, lambda progress: write(out, partitions, progress=progress, **options))
