@@ -75,3 +75,7 @@ class LimitError(FlightsrvError):
 
 class ScanCancelledError(FlightsrvError):
     """The scan was told to stop."""
+
+
+class ValueFormError(FlightsrvError):
+    """A value cannot be put into its Arrow column: its bytes are not of its type, or its type in Arrow cannot hold it."""

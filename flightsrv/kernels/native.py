@@ -14,10 +14,13 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import zlib
 from typing import Any
 
 import llvmlite.binding
+import lz4.block
 import numpy as np
+import zstandard
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
@@ -26,8 +29,7 @@ _LIBRARIES = {
     "LZ4_decompress_safe": "lz4.block._block",
     "LZ4_compress_default": "lz4.block._block",
     "crc32_gzip_refl": "isal.isal_zlib",
-    "ZSTD_createDCtx": "zstandard._cffi",
-    "ZSTD_decompressDCtx": "zstandard._cffi",
+    "ZSTD_decompress": "zstandard._cffi",
 }
 """C function: the extension module whose shared library exports it."""
 
@@ -98,6 +100,9 @@ _store32 = _store_function(32, False)
 _store64 = _store_function(64, False)
 _memcpy = types.ExternalFunction("memcpy", types.int64(types.int64, types.int64, types.int64))
 _memcmp = types.ExternalFunction("memcmp", types.int32(types.int64, types.int64, types.int64))
+_crc32 = types.ExternalFunction("crc32_gzip_refl", types.uint32(types.uint32, types.int64, types.uint64))
+_lz4 = types.ExternalFunction("LZ4_decompress_safe", types.int32(types.int64, types.int64, types.int32, types.int32))
+_zstd = types.ExternalFunction("ZSTD_decompress", types.int64(types.int64, types.uint64, types.int64, types.uint64))
 
 
 def load_u8(a: int) -> int:
@@ -158,6 +163,40 @@ def compare(a: int, b: int, c: int) -> int:
 
 
 
+# --- codecs -------------------------------------------------------------------------------------------------------
+
+
+def crc32(a: int, b: int) -> int:
+    """zlib's CRC-32 of the `b` bytes at address `a`."""
+    return zlib.crc32(ctypes.string_at(int(a), int(b)))
+
+
+def lz4_decompress(a: int, b: int, c: int, d: int) -> int:
+    """Decompress the LZ4 block of `d` bytes at `c` into at most `b` bytes at `a`: bytes made, negative if it is damaged."""
+    try:
+        made = lz4.block.decompress(ctypes.string_at(int(c), int(d)), uncompressed_size=int(b))
+    except lz4.block.LZ4BlockError:
+        return -1
+    ctypes.memmove(int(a), made, len(made))
+    return len(made)
+
+
+def zstd_decompress(a: int, b: int, c: int, d: int) -> int:
+    """Likewise for a Zstandard frame."""
+    try:
+        frame = ctypes.string_at(int(c), int(d))
+        made = zstandard.ZstdDecompressor().decompress(frame, max_output_size=int(b), allow_extra_data=False)
+    except zstandard.ZstdError:
+        return -1
+    if len(made) > b:
+        return -1
+    ctypes.memmove(int(a), made, len(made))
+    return len(made)
+
+
+# --- joining the two forms ----------------------------------------------------------------------------------------
+
+
 def address_of(a: Any) -> int:
     """The address of an array's first byte."""
     return int(a.ctypes.data)
@@ -185,3 +224,13 @@ _compiled_as(store_32, _store32)
 _compiled_as(store_64, _store64)
 _compiled_as(copy, _memcpy)
 _compiled_as(compare, _memcmp)
+if HAS["LZ4_decompress_safe"]:
+    overload(lz4_decompress, inline="always")(
+        lambda a, b, c, d: lambda a, b, c, d: np.int64(_lz4(c, a, np.int32(d), np.int32(b)))
+    )
+if HAS["ZSTD_decompress"]:
+    overload(zstd_decompress, inline="always")(
+        lambda a, b, c, d: lambda a, b, c, d: np.int64(_zstd(a, np.uint64(b), c, np.uint64(d)))
+    )
+if HAS["crc32_gzip_refl"]:
+    overload(crc32, inline="always")(lambda a, b: lambda a, b: np.int64(_crc32(np.uint32(0), a, np.uint64(b))))

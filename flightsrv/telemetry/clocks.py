@@ -25,7 +25,7 @@ _NS_PER_S = 1_000_000_000
 class Clock:
     """The times of one worker of one stage, or of `lanes` workers that one thread accounts for."""
 
-    __slots__ = ("_blocked", "_busy", "_starved", "blocked_ns", "busy_ns", "lanes", "stage", "starved_ns")
+    __slots__ = ("_blocked", "_busy", "_starved", "blocked_ns", "busy_ns", "lanes", "stage", "starved_ns", "waited_ns")
 
     def __init__(self, stage: str, lanes: int = 1) -> None:
         self.stage = stage
@@ -33,6 +33,8 @@ class Clock:
         self.busy_ns = 0
         self.starved_ns = 0
         self.blocked_ns = 0
+        self.waited_ns = 0
+        """How long the consumer's thread stood still for this stage's next result: for read, waiting for the disk."""
         self._busy = _Stretch(self.add_busy)
         self._starved = _Stretch(self.add_starved)
         self._blocked = _Stretch(self.add_blocked)
@@ -85,6 +87,8 @@ class StageTime:
     starved_s: float
     blocked_s: float
     lanes: int
+    waited_s: float = 0.0
+    """How long the consumer stood still for this stage."""
 
     @property
     def busy_share(self) -> float:
@@ -125,4 +129,5 @@ def _total(clocks: list[Clock]) -> StageTime:
         starved_s=sum(clock.starved_ns for clock in clocks) / _NS_PER_S,
         blocked_s=sum(clock.blocked_ns for clock in clocks) / _NS_PER_S,
         lanes=sum(clock.lanes for clock in clocks),
+        waited_s=sum(clock.waited_ns for clock in clocks) / _NS_PER_S,
     )

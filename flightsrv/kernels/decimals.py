@@ -1,0 +1,214 @@
+"""varint and decimal: their order, and their value as Arrow's decimal128.
+
+    varint  := two's complement, big-endian, any length, leading sign bytes allowed
+    decimal := i32 scale, then a varint: the value is varint * 10^-scale
+
+Source: org.apache.cassandra.db.marshal.IntegerType, DecimalType.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flightsrv.kernels.gather import set_null
+from flightsrv.kernels.jit import kernel
+from flightsrv.kernels.native import load_be32, load_u8
+
+DIGITS = 38
+"""Of a decimal128."""
+_LIMBS = 5
+_LIMB_BITS = 32
+_LIMB_MASK = (1 << 32) - 1
+
+
+@kernel
+def _scale_at(a):  # type: ignore[no-untyped-def]
+    scale = np.int64(load_be32(a))
+    return scale - (1 << 32) if scale >= 1 << 31 else scale
+
+
+@kernel
+def _stripped(a, size):  # type: ignore[no-untyped-def]
+    """A varint's address and size without the sign bytes that say nothing; 0 keeps one byte."""
+    while size > 1:
+        first = np.int64(load_u8(a))
+        second = np.int64(load_u8(a + 1))
+        if not (first == 0 and second < 128) and not (first == 255 and second >= 128):
+            break
+        a += 1
+        size -= 1
+    return a, size
+
+
+@kernel
+def compare_varints(a, a_size, b, b_size):  # type: ignore[no-untyped-def]
+    """Numeric order of two varints, both at least one byte long."""
+    a, a_size = _stripped(a, a_size)
+    b, b_size = _stripped(b, b_size)
+    a_negative = load_u8(a) >= 128
+    b_negative = load_u8(b) >= 128
+    if a_negative != b_negative:
+        return -1 if a_negative else 1
+    if a_size != b_size:
+        longer = 1 if a_size > b_size else -1
+        return -longer if a_negative else longer
+    for i in range(a_size):
+        difference = np.int64(load_u8(a + i)) - np.int64(load_u8(b + i))
+        if difference != 0:
+            return 1 if difference > 0 else -1
+    return 0
+
+
+@kernel
+def _magnitude(a, size, limbs):  # type: ignore[no-untyped-def]
+    """|varint| into limbs (base 2^32, least first). Returns its sign, or 2 if it does not fit."""
+    a, size = _stripped(a, size)
+    for i in range(limbs.size):
+        limbs[i] = 0
+    if size > 4 * limbs.size:
+        return 2
+    negative = load_u8(a) >= 128
+    for i in range(size):
+        byte = np.int64(load_u8(a + size - 1 - i))
+        limbs[i >> 2] |= ((byte ^ 255) if negative else byte) << (8 * (i & 3))
+    nonzero = False
+    carry = np.int64(1 if negative else 0)
+    for i in range(limbs.size):
+        limbs[i] += carry
+        carry = limbs[i] >> _LIMB_BITS
+        limbs[i] &= _LIMB_MASK
+        nonzero = nonzero or limbs[i] != 0
+    if carry:
+        return 2
+    if not nonzero:
+        return 0
+    return -1 if negative else 1
+
+
+@kernel
+def _times_ten(limbs):  # type: ignore[no-untyped-def]
+    """Multiply in place; returns what does not fit."""
+    carry = np.int64(0)
+    for i in range(limbs.size):
+        product = limbs[i] * 10 + carry
+        limbs[i] = product & _LIMB_MASK
+        carry = product >> _LIMB_BITS
+    return carry
+
+
+@kernel
+def _compare_limbs(a, b):  # type: ignore[no-untyped-def]
+    for i in range(a.size - 1, -1, -1):
+        if a[i] != b[i]:
+            return 1 if a[i] > b[i] else -1
+    return 0
+
+
+@kernel
+def _digit_count(limbs):  # type: ignore[no-untyped-def]
+    """Decimal digits of a number, 0 for 0; the limbs are used up."""
+    digits = np.int64(0)
+    top = limbs.size - 1
+    while top >= 0:
+        if limbs[top] == 0:
+            top -= 1
+            continue
+        remainder = np.int64(0)
+        for i in range(top, -1, -1):
+            dividend = remainder << _LIMB_BITS | limbs[i]
+            limbs[i] = dividend // 10
+            remainder = dividend % 10
+        digits += 1
+    return digits
+
+
+@kernel
+def compare_decimals(a, a_size, b, b_size):  # type: ignore[no-untyped-def]
+    """Numeric order of two decimals, both longer than their scale; 1.0 and 1.00 are equal."""
+    limb_count = (max(a_size, b_size) - 4) // 4 + 2
+    a_limbs = np.zeros(limb_count, np.int64)
+    b_limbs = np.zeros(limb_count, np.int64)
+    a_sign = _magnitude(a + 4, a_size - 4, a_limbs)
+    b_sign = _magnitude(b + 4, b_size - 4, b_limbs)
+    if a_sign != b_sign or a_sign == 0:
+        return (1 if a_sign > b_sign else 0) - (1 if a_sign < b_sign else 0)
+    a_scale = _scale_at(a)
+    b_scale = _scale_at(b)
+    # Where the leading digit stands decides; only for equal places are the digits themselves scaled and compared, and
+    # then the scales differ by no more than the digits' counts do.
+    a_place = _digit_count(a_limbs.copy()) - a_scale
+    b_place = _digit_count(b_limbs.copy()) - b_scale
+    if a_place != b_place:
+        return a_sign if a_place > b_place else -a_sign
+    shift = abs(a_scale - b_scale)
+    wide = limb_count + shift // 9 + 1
+    a_wide = np.zeros(wide, np.int64)
+    b_wide = np.zeros(wide, np.int64)
+    a_wide[:limb_count] = a_limbs
+    b_wide[:limb_count] = b_limbs
+    for _ in range(shift):
+        _times_ten(a_wide if a_scale < b_scale else b_wide)
+    return a_sign * _compare_limbs(a_wide, b_wide)
+
+
+@kernel
+def decimal_128(a, size, has_scale, scale, limbs, out, index):  # type: ignore[no-untyped-def]
+    """A decimal (or, without has_scale, a varint) as decimal128 of the given scale into out[index].
+
+    limbs: int64 (5,) scratch. out: int64 (n, 2), low half first. Returns 0; 1 if the value has more decimals than the
+    scale; 2 if it has more than DIGITS digits.
+    """
+    shift = np.int64(scale)
+    if has_scale:
+        shift -= _scale_at(a)
+        a += 4
+        size -= 4
+    sign = _magnitude(a, size, limbs) if size > 0 else 0
+    if sign == 0:
+        out[index, 0] = 0
+        out[index, 1] = 0
+        return 0
+    if shift < 0:
+        return 1
+    if sign == 2 or shift > DIGITS:
+        return 2
+    for _ in range(shift):
+        if _times_ten(limbs):
+            return 2
+    # 10^38 = 0x4B3B4CA8_5A86C47A_098A2240_00000000
+    if limbs[4] or (
+        limbs[3] > 0x4B3B4CA8
+        or (limbs[3] == 0x4B3B4CA8 and (limbs[2] > 0x5A86C47A or (limbs[2] == 0x5A86C47A and limbs[1] >= 0x098A2240)))
+    ):
+        return 2
+    low = limbs[0] | limbs[1] << _LIMB_BITS
+    high = limbs[2] | limbs[3] << _LIMB_BITS
+    if sign < 0:
+        low = ~low + 1
+        high = ~high + (1 if low == 0 else 0)
+    out[index, 0] = low
+    out[index, 1] = high
+    return 0
+
+
+TOO_FINE, TOO_LONG = -2, -3
+"""Returned instead of a count of nulls: a value has more decimals than the scale, or more than DIGITS digits."""
+
+
+@kernel
+def gather_decimals(at, size, start, stop, has_scale, scale, limbs, out, valid, filled):  # type: ignore[no-untyped-def]
+    """decimals (or varints) start..stop behind `filled` ones. Returns nulls, TOO_FINE or TOO_LONG; see decimal_128."""
+    nulls = 0
+    for i in range(start, stop):
+        index = filled + i - start
+        status = np.int64(0)
+        if size[i] > (4 if has_scale else 0):
+            status = np.int64(decimal_128(at[i], np.int64(size[i]), has_scale, scale, limbs, out, index))
+        else:
+            nulls += 1
+            set_null(valid, index)
+            out[index, 0] = 0
+            out[index, 1] = 0
+        if status:
+            return TOO_FINE if status == 1 else TOO_LONG
+    return nulls

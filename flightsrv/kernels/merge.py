@@ -1,0 +1,332 @@
+"""k runs of slabs to the rows that a reader sees, in (token, key, clustering) order.
+
+The kernel stops whenever a run's slab is used up, with nothing half done, and is called again when there is a new one.
+What must outlive a slab, the key and the static values of the partition it is in, it copies to `kept`.
+
+Source: org.apache.cassandra.db.rows.UnfilteredRowIterators, db.RangeTombstoneList, db.partitions.PurgeFunction.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flightsrv.kernels.jit import kernel
+from flightsrv.kernels.native import address_of, copy
+from flightsrv.kernels.order import compare_clusterings, compare_partitions
+from flightsrv.kernels.reconcile import cell_is_live, liveness_is_live, reconcile_cell, row_liveness, supersedes
+from flightsrv.kernels.status import DONE, NEED_INPUT, OUTPUT_FULL
+from flightsrv.slab import (
+    ABSENT,
+    CLUSTERING,
+    DELETION_S,
+    DELETION_US,
+    EXCL_END_BOUND,
+    EXCL_END_INCL_START_BOUNDARY,
+    FIRST_ROW,
+    INCL_END_BOUND,
+    INCL_END_EXCL_START_BOUNDARY,
+    KEY_AT,
+    KEY_SIZE,
+    KIND,
+    LIVENESS_EXPIRES_S,
+    LIVENESS_US,
+    NO_TIMESTAMP,
+    PARTITION_DELETION_S,
+    PARTITION_DELETION_US,
+    STATIC_CLUSTERING,
+)
+
+# Columns of MergeState.cursor: where each run is. The first four are set by the caller for each new slab.
+PARTITION_COUNT, ROW_COUNT, CONTINUES, FINISHED, PARTITION, MEMBER, OPEN_US, OPEN_S, CURSOR_FIELDS = range(9)
+# MergeState.numbers: the partition that merge is in, and what it made.
+IN_PARTITION, ACTIVE_US, ACTIVE_S, STATIC_LIVE, ROWS_IN_PARTITION, KEPT_BYTES, MERGE_NUMBERS = range(7)
+
+
+class MergeState(NamedTuple):
+    """What a merge carries from call to call."""
+
+    cursor: np.ndarray[Any, Any]
+    """int64 (runs, CURSOR_FIELDS)."""
+    row: np.ndarray[Any, Any]
+    """int64 (runs,): each run's next row."""
+    numbers: np.ndarray[Any, Any]
+    """int64 (MERGE_NUMBERS,)."""
+    versions: np.ndarray[Any, Any]
+    """int64 (runs,): scratch, the runs that have the row at hand."""
+    active: np.ndarray[Any, Any]
+    """int64 (2,): scratch, the deletion at the row at hand."""
+    head_at: np.ndarray[Any, Any]
+    """int64 (1 + statics,): places of the partition's key and static values."""
+    head_size: np.ndarray[Any, Any]
+    """int32 (1 + statics,)."""
+
+
+class MergeRules(NamedTuple):
+    """What does not change during a merge."""
+
+    comparators: np.ndarray[Any, Any]
+    """int64 (clustering,)."""
+    reverse: np.ndarray[Any, Any]
+    """int8 (clustering,)."""
+    statics: int
+    """How many of the cell columns, the first ones, are static."""
+    now_s: int
+    strict_liveness: int
+    """1 for a materialized view: a row is seen by its liveness alone."""
+
+
+@kernel
+def _begin_partition(slabs, state, rules):  # type: ignore[no-untyped-def]
+    """Enter the first partition of all runs. Returns the run that lacks a slab, -1 if none, -2 if all runs are finished."""
+    cursor = state.cursor
+    best = -1
+    for run in range(cursor.shape[0]):
+        if cursor[run, PARTITION] >= cursor[run, PARTITION_COUNT]:
+            if not cursor[run, FINISHED]:
+                return run
+            continue
+        if best < 0:
+            best = run
+        elif compare_partitions(slabs, run, cursor[run, PARTITION], best, cursor[best, PARTITION]) < 0:
+            best = run
+    if best < 0:
+        return -2
+    numbers = state.numbers
+    numbers[ACTIVE_US] = NO_TIMESTAMP
+    numbers[ACTIVE_S] = 0
+    for run in range(cursor.shape[0]):
+        partition = cursor[run, PARTITION]
+        cursor[run, MEMBER] = 0
+        if partition >= cursor[run, PARTITION_COUNT]:
+            continue
+        if run != best and compare_partitions(slabs, run, partition, best, cursor[best, PARTITION]) != 0:
+            continue
+        cursor[run, MEMBER] = 1
+        cursor[run, OPEN_US] = NO_TIMESTAMP
+        state.row[run] = slabs.partitions[run, partition, FIRST_ROW]
+        deletion_us = slabs.partitions[run, partition, PARTITION_DELETION_US]
+        deletion_s = slabs.partitions[run, partition, PARTITION_DELETION_S]
+        if supersedes(deletion_us, deletion_s, numbers[ACTIVE_US], numbers[ACTIVE_S]):
+            numbers[ACTIVE_US] = deletion_us
+            numbers[ACTIVE_S] = deletion_s
+    state.head_at[0] = slabs.partitions[best, cursor[best, PARTITION], KEY_AT]
+    state.head_size[0] = slabs.partitions[best, cursor[best, PARTITION], KEY_SIZE]
+    numbers[IN_PARTITION] = 1
+    numbers[ROWS_IN_PARTITION] = 0
+    numbers[KEPT_BYTES] = 0
+    _merge_statics(slabs, state, rules)
+    return -1
+
+
+@kernel
+def _merge_statics(slabs, state, rules):  # type: ignore[no-untyped-def]
+    """Reconcile the members' static rows into the partition's head, and step over them."""
+    count = 0
+    for run in range(state.cursor.shape[0]):
+        if state.cursor[run, MEMBER] and _row_stop(slabs, state, run) > state.row[run]:
+            if slabs.rows[run, state.row[run], KIND] == STATIC_CLUSTERING:
+                state.versions[count] = run
+                count += 1
+    live = 0
+    first_cell = slabs.size.shape[1] - slabs.cell_us.shape[1]
+    for cell in range(rules.statics):
+        state.head_size[1 + cell] = ABSENT
+        run = reconcile_cell(slabs, state.versions, count, state.row, cell, state.numbers[ACTIVE_US])
+        if run >= 0 and cell_is_live(slabs, run, cell, state.row[run], rules.now_s):
+            state.head_at[1 + cell] = slabs.at[run, first_cell + cell, state.row[run]]
+            state.head_size[1 + cell] = slabs.size[run, first_cell + cell, state.row[run]]
+            live = 1
+    state.numbers[STATIC_LIVE] = live
+    for i in range(count):
+        state.row[state.versions[i]] += 1
+
+
+@kernel
+def _row_stop(slabs, state, run):  # type: ignore[no-untyped-def]
+    """The row behind the last one that the run's slab has of the partition at hand."""
+    partition = state.cursor[run, PARTITION]
+    if partition >= state.cursor[run, PARTITION_COUNT]:
+        return state.row[run]
+    if partition + 1 == state.cursor[run, PARTITION_COUNT]:
+        return state.cursor[run, ROW_COUNT]
+    return slabs.partitions[run, partition + 1, FIRST_ROW]
+
+
+@kernel
+def _lacks_rows(slabs, state, run):  # type: ignore[no-untyped-def]
+    """0: the run has another row here; 1: its partition is over; 2: it goes on in a slab not yet there."""
+    if state.row[run] < _row_stop(slabs, state, run):
+        return 0
+    cursor = state.cursor
+    if cursor[run, PARTITION] + 1 < cursor[run, PARTITION_COUNT]:
+        return 1
+    return 2 if cursor[run, CONTINUES] else 1
+
+
+@kernel
+def _emit_head(state, rules, clustering, out_at, out_size, made):  # type: ignore[no-untyped-def]
+    out_at[0, made] = state.head_at[0]
+    out_size[0, made] = state.head_size[0]
+    for cell in range(rules.statics):
+        out_at[1 + clustering + cell, made] = state.head_at[1 + cell]
+        out_size[1 + clustering + cell, made] = state.head_size[1 + cell]
+
+
+@kernel
+def _emit_row(slabs, state, rules, count, out_at, out_size, made):  # type: ignore[no-untyped-def]
+    """Reconcile the `count` versions at hand into row `made` of the output. Returns 1 if the row is seen, else 0."""
+    state.active[0] = state.numbers[ACTIVE_US]
+    state.active[1] = state.numbers[ACTIVE_S]
+    cursor = state.cursor
+    for run in range(cursor.shape[0]):
+        if cursor[run, MEMBER] and supersedes(
+            cursor[run, OPEN_US], cursor[run, OPEN_S], state.active[0], state.active[1]
+        ):
+            state.active[0] = cursor[run, OPEN_US]
+            state.active[1] = cursor[run, OPEN_S]
+    us, ttl_s, expires_s = row_liveness(slabs, state.versions, count, state.row, state.active)
+    seen = liveness_is_live(us, ttl_s, expires_s, rules.now_s)
+    if rules.strict_liveness and not seen:
+        return 0
+    first = state.versions[0]
+    row = state.row[first]
+    first_cell = slabs.size.shape[1] - slabs.cell_us.shape[1]
+    for cell in range(rules.statics, slabs.cell_us.shape[1]):
+        run = reconcile_cell(slabs, state.versions, count, state.row, cell, state.active[0])
+        if run >= 0 and cell_is_live(slabs, run, cell, state.row[run], rules.now_s):
+            out_at[first_cell + cell, made] = slabs.at[run, first_cell + cell, state.row[run]]
+            out_size[first_cell + cell, made] = slabs.size[run, first_cell + cell, state.row[run]]
+            seen = True
+        else:
+            out_size[first_cell + cell, made] = ABSENT
+    if not seen:
+        return 0
+    clustering = first_cell - 1
+    _emit_head(state, rules, clustering, out_at, out_size, made)
+    for i in range(1, 1 + clustering):
+        out_at[i, made] = slabs.at[first, i, row]
+        out_size[i, made] = slabs.size[first, i, row]
+    return 1
+
+
+@kernel
+def _apply_markers(slabs, state, count):  # type: ignore[no-untyped-def]
+    """Open and close range deletions of the runs at hand, whose next item is a marker at one position."""
+    for i in range(count):
+        run = state.versions[i]
+        row = state.row[run]
+        kind = slabs.rows[run, row, KIND]
+        if kind == EXCL_END_BOUND or kind == INCL_END_BOUND:
+            state.cursor[run, OPEN_US] = NO_TIMESTAMP
+        elif kind == EXCL_END_INCL_START_BOUNDARY or kind == INCL_END_EXCL_START_BOUNDARY:
+            state.cursor[run, OPEN_US] = slabs.rows[run, row, LIVENESS_US]
+            state.cursor[run, OPEN_S] = slabs.rows[run, row, LIVENESS_EXPIRES_S]
+        else:
+            state.cursor[run, OPEN_US] = slabs.rows[run, row, DELETION_US]
+            state.cursor[run, OPEN_S] = slabs.rows[run, row, DELETION_S]
+
+
+@kernel
+def _find_versions(slabs, state, rules):  # type: ignore[no-untyped-def]
+    """The members whose next row or marker is the first of all, into versions. Returns (their count, a run that lacks a
+    slab or -1)."""
+    count = 0
+    for run in range(state.cursor.shape[0]):
+        if not state.cursor[run, MEMBER]:
+            continue
+        lacks = _lacks_rows(slabs, state, run)
+        if lacks == 2:
+            return 0, run
+        if lacks == 1:
+            continue
+        if count == 0:
+            order = -1
+        else:
+            best = state.versions[0]
+            order = compare_clusterings(
+                slabs, rules.comparators, rules.reverse, run, state.row[run], best, state.row[best]
+            )
+        if order < 0:
+            count = 0
+        if order <= 0:
+            state.versions[count] = run
+            count += 1
+    return count, -1
+
+
+@kernel
+def _end_partition(state, rules, clustering, out_at, out_size, made):  # type: ignore[no-untyped-def]
+    """Leave the partition; one with static values and no row gives a row of its own. Returns rows made."""
+    extra = 0
+    if state.numbers[STATIC_LIVE] and state.numbers[ROWS_IN_PARTITION] == 0:
+        _emit_head(state, rules, clustering, out_at, out_size, made)
+        for i in range(1, 1 + clustering):
+            out_size[i, made] = ABSENT
+        for i in range(1 + clustering + rules.statics, out_size.shape[0]):
+            out_size[i, made] = ABSENT
+        extra = 1
+    for run in range(state.cursor.shape[0]):
+        if state.cursor[run, MEMBER]:
+            state.cursor[run, PARTITION] += 1
+            state.cursor[run, MEMBER] = 0
+    state.numbers[IN_PARTITION] = 0
+    return extra
+
+
+@kernel
+def keep_head(state, kept):  # type: ignore[no-untyped-def]
+    """Copy the partition's key and static values to kept (uint8). Returns whether they fit; KEPT_BYTES says what it takes."""
+    if state.numbers[KEPT_BYTES]:
+        return True
+    total = np.int64(0)
+    for i in range(state.head_size.size):
+        total += max(state.head_size[i], 0)
+    if total > kept.size:
+        state.numbers[KEPT_BYTES] = 0
+        return False
+    at = address_of(kept)
+    for i in range(state.head_size.size):
+        size = np.int64(state.head_size[i])
+        if size > 0:
+            copy(at, state.head_at[i], size)
+            state.head_at[i] = at
+            at += size
+    state.numbers[KEPT_BYTES] = max(total, 1)
+    return True
+
+
+@kernel
+def merge(slabs, state, rules, out_at, out_size):  # type: ignore[no-untyped-def]
+    """Merge until a run lacks a slab, the output is full or all is done.
+
+    slabs: Slabs of all runs. out_at: int64 (values, capacity), out_size: int32 likewise. Returns (status, rows made, run):
+    NEED_INPUT: give run its next slab, having kept the head if IN_PARTITION; OUTPUT_FULL; DONE.
+    """
+    made = 0
+    capacity = out_at.shape[1]
+    clustering = rules.comparators.size
+    while True:
+        if made >= capacity:
+            return OUTPUT_FULL, made, -1
+        if not state.numbers[IN_PARTITION]:
+            run = _begin_partition(slabs, state, rules)
+            if run == -2:
+                return DONE, made, -1
+            if run >= 0:
+                return NEED_INPUT, made, run
+        count, run = _find_versions(slabs, state, rules)
+        if run >= 0:
+            return NEED_INPUT, made, run
+        if count == 0:
+            made += _end_partition(state, rules, clustering, out_at, out_size, made)
+            continue
+        if slabs.rows[state.versions[0], state.row[state.versions[0]], KIND] == CLUSTERING:
+            seen = _emit_row(slabs, state, rules, count, out_at, out_size, made)
+            made += seen
+            state.numbers[ROWS_IN_PARTITION] += seen
+        else:
+            _apply_markers(slabs, state, count)
+        for i in range(count):
+            state.row[state.versions[i]] += 1

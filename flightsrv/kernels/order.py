@@ -1,0 +1,170 @@
+"""The order of values, clusterings and partitions.
+
+Values sort by their type; an empty one before all others, an absent one (null) before that. Source: the compare methods of
+org.apache.cassandra.db.marshal's types, db.ClusteringComparator, db.DecoratedKey.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flightsrv.kernels.decimals import compare_decimals, compare_varints
+from flightsrv.kernels.jit import kernel
+from flightsrv.kernels.native import compare, load_be32, load_be64, load_u8
+from flightsrv.slab import CLUSTERING, KEY_AT, KEY_SIZE, KIND, NOT_IN_BOUND, TOKEN
+
+# How values of a clustering column compare; cql/ordering.py says which type has which.
+BYTES, SIGNED, BOOLEAN, FLOAT, DOUBLE, VARINT, DECIMAL, UUID, TIMEUUID, LEXICAL_UUID, COMPOUND = range(11)
+
+
+@kernel
+def _sign(left, right):  # type: ignore[no-untyped-def]
+    return (1 if left > right else 0) - (1 if left < right else 0)
+
+
+@kernel
+def _compare_bytes(a, a_size, b, b_size):  # type: ignore[no-untyped-def]
+    order = np.int64(compare(a, b, min(a_size, b_size)))
+    return order if order != 0 else a_size - b_size
+
+
+@kernel
+def _signed_at(a, size):  # type: ignore[no-untyped-def]
+    """A big-endian two's complement integer of up to 8 bytes."""
+    if size == 8:
+        return np.int64(load_be64(a))
+    value = np.int64(load_u8(a))
+    if value > 127:
+        value -= 256
+    for i in range(1, size):
+        value = value << 8 | np.int64(load_u8(a + i))
+    return value
+
+
+@kernel
+def _java_bits(bits):  # type: ignore[no-untyped-def]
+    """Bits of a double, or of a float in the high half, such that signed integers sort as Double.compare does."""
+    magnitude = bits & 0x7FFFFFFFFFFFFFFF
+    if magnitude > 0x7FF0000000000000:
+        return np.int64(0x7FF8000000000000)  # every NaN is one, above infinity
+    return magnitude if bits >= 0 else ~magnitude
+
+
+@kernel
+def _float_as_double_bits(a):  # type: ignore[no-untyped-def]
+    """A float's bits widened so that _java_bits orders them: NaNs stay above infinity, which stays above numbers."""
+    bits = np.int64(load_be32(a))
+    magnitude = bits & 0x7FFFFFFF
+    wide = np.int64(0x7FF8000000000000) if magnitude > 0x7F800000 else magnitude << 32
+    wide = np.int64(0x7FF0000000000000) if magnitude == 0x7F800000 else wide
+    return wide if bits < 0x80000000 or magnitude > 0x7F800000 else wide | np.int64(-(2**63))
+
+
+@kernel
+def _unsigned(left, right):  # type: ignore[no-untyped-def]
+    low = np.int64(-(2**63))
+    return _sign(left ^ low, right ^ low)
+
+
+@kernel
+def _uuid_time(high):  # type: ignore[no-untyped-def]
+    """The first 8 bytes of a version-1 UUID, most significant time bits first."""
+    return (high & 0xFFFF) << 48 | (high & 0xFFFF0000) << 16 | (high >> 32 & 0xFFFFFFFF)
+
+
+@kernel
+def _compare_timeuuids(a, b):  # type: ignore[no-untyped-def]
+    order = _sign(_uuid_time(load_be64(a)) & 0x0FFFFFFFFFFFFFFF, _uuid_time(load_be64(b)) & 0x0FFFFFFFFFFFFFFF)
+    flip = np.int64(-0x7F7F7F7F7F7F7F80)  # 0x80 in each byte: signed bytes compare as unsigned ones
+    return order if order != 0 else _unsigned(load_be64(a + 8) ^ flip, load_be64(b + 8) ^ flip)
+
+
+@kernel
+def _compare_uuids(a, b):  # type: ignore[no-untyped-def]
+    a_high = np.int64(load_be64(a))
+    b_high = np.int64(load_be64(b))
+    order = _sign(a_high >> 12 & 15, b_high >> 12 & 15)
+    if order == 0:
+        if a_high >> 12 & 15 == 1:
+            order = _sign(_uuid_time(a_high), _uuid_time(b_high))
+        else:
+            order = _unsigned(a_high, b_high)
+    return order if order != 0 else _unsigned(load_be64(a + 8), load_be64(b + 8))
+
+
+@kernel
+def compare_values(comparator, a, a_size, b, b_size):  # type: ignore[no-untyped-def]
+    """Below, equal to or above 0 for two values of one type at their addresses; sizes below 0 are null.
+
+    Values whose size is not their type's sort by their bytes: what they mean is for others to refuse.
+    """
+    if a_size <= 0 or b_size <= 0:
+        return _sign(min(a_size, 1), min(b_size, 1))
+    if comparator == SIGNED and a_size == b_size and a_size <= 8:
+        return _sign(_signed_at(a, a_size), _signed_at(b, b_size))
+    if comparator == BOOLEAN:
+        return _sign(min(load_u8(a), 1), min(load_u8(b), 1))
+    if comparator == DOUBLE and a_size == 8 and b_size == 8:
+        return _sign(_java_bits(load_be64(a)), _java_bits(load_be64(b)))
+    if comparator == FLOAT and a_size == 4 and b_size == 4:
+        return _sign(_java_bits(_float_as_double_bits(a)), _java_bits(_float_as_double_bits(b)))
+    if comparator == VARINT:
+        return compare_varints(a, a_size, b, b_size)
+    if comparator == DECIMAL and a_size > 4 and b_size > 4:
+        return compare_decimals(a, a_size, b, b_size)
+    if a_size == 16 and b_size == 16:
+        if comparator == UUID:
+            return _compare_uuids(a, b)
+        if comparator == TIMEUUID:
+            return _compare_timeuuids(a, b)
+        if comparator == LEXICAL_UUID:
+            order = _sign(load_be64(a), load_be64(b))
+            return order if order != 0 else _sign(load_be64(a + 8), load_be64(b + 8))
+    return _compare_bytes(a, a_size, b, b_size)
+
+
+@kernel
+def side_of(kind):  # type: ignore[no-untyped-def]
+    """-1, 0 or 1: whether a kind of clustering sorts before, at or after the rows with its values."""
+    if kind == CLUSTERING:
+        return 0
+    return -1 if kind < CLUSTERING else 1
+
+
+@kernel
+def compare_clusterings(slabs, comparators, reverse, run_a, row_a, run_b, row_b):  # type: ignore[no-untyped-def]
+    """Order of two rows or markers of one partition.
+
+    slabs: Slabs of all runs. comparators: int64 (clustering,); reverse: int8 (clustering,), 1 for DESC.
+    """
+    side_a = side_of(slabs.rows[run_a, row_a, KIND])
+    side_b = side_of(slabs.rows[run_b, row_b, KIND])
+    for i in range(comparators.size):
+        a_size = np.int64(slabs.size[run_a, 1 + i, row_a])
+        b_size = np.int64(slabs.size[run_b, 1 + i, row_b])
+        if a_size == NOT_IN_BOUND or b_size == NOT_IN_BOUND:
+            if a_size == b_size:
+                break
+            return side_a if a_size == NOT_IN_BOUND else -side_b
+        order = compare_values(
+            comparators[i], slabs.at[run_a, 1 + i, row_a], a_size, slabs.at[run_b, 1 + i, row_b], b_size
+        )
+        if order != 0:
+            if reverse[i] and a_size >= 0 and b_size >= 0:
+                return -order
+            return order
+    return _sign(side_a, side_b)
+
+
+@kernel
+def compare_partitions(slabs, run_a, partition_a, run_b, partition_b):  # type: ignore[no-untyped-def]
+    """Order of two partitions: by token, then by the bytes of their keys."""
+    order = _sign(slabs.partitions[run_a, partition_a, TOKEN], slabs.partitions[run_b, partition_b, TOKEN])
+    if order != 0:
+        return order
+    return _compare_bytes(
+        slabs.partitions[run_a, partition_a, KEY_AT],
+        slabs.partitions[run_a, partition_a, KEY_SIZE],
+        slabs.partitions[run_b, partition_b, KEY_AT],
+        slabs.partitions[run_b, partition_b, KEY_SIZE],
+    )

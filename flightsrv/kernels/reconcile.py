@@ -1,0 +1,138 @@
+"""Which version of a row's data is seen: newest wins, and how ties end.
+
+A row has one version a run. Versions are reconciled cell by cell, under the deletion that is active at the row.
+Source: org.apache.cassandra.db.rows.Cells.reconcile, Rows.merge, Row.Merger, db.LivenessInfo.supersedes, db.DeletionTime.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flightsrv.kernels.jit import kernel
+from flightsrv.kernels.native import compare
+from flightsrv.slab import (
+    ABSENT,
+    DELETION_S,
+    DELETION_US,
+    LIVENESS_EXPIRES_S,
+    LIVENESS_TTL_S,
+    LIVENESS_US,
+    NO_TIMESTAMP,
+    SHADOWABLE,
+    TOMBSTONE_TTL,
+)
+
+EXPIRED_LIVENESS_TTL_S = 0x7FFFFFFF
+"""TTL of a view row's liveness that says: not there (Cassandra: LivenessInfo.EXPIRED_LIVENESS_TTL)."""
+
+
+@kernel
+def supersedes(us, seconds, other_us, other_s):  # type: ignore[no-untyped-def]
+    """Whether a deletion is stronger than another: later timestamp, then later local deletion time."""
+    return us > other_us or (us == other_us and us != NO_TIMESTAMP and seconds > other_s)
+
+
+@kernel
+def _liveness_wins(a_us, a_ttl_s, a_expires_s, b_us, b_ttl_s, b_expires_s):  # type: ignore[no-untyped-def]
+    """Whether liveness a replaces b."""
+    if a_us != b_us:
+        return a_us > b_us
+    a_expired = a_ttl_s == EXPIRED_LIVENESS_TTL_S
+    b_expired = b_ttl_s == EXPIRED_LIVENESS_TTL_S
+    if a_expired != b_expired:
+        return a_expired
+    if (a_ttl_s > 0) != (b_ttl_s > 0):
+        return a_ttl_s > 0
+    return a_ttl_s > 0 and a_expires_s > b_expires_s
+
+
+@kernel
+def row_liveness(slabs, versions, count, cursor_row, active):  # type: ignore[no-untyped-def]
+    """Reconcile the versions' liveness and row deletion.
+
+    slabs: Slabs of all runs. versions: int64 (runs,), `count` of them are runs that have the row, at row cursor_row[run].
+    active: int64 (2,), the deletion above the row; replaced by the row's own where that is stronger. Returns the
+    liveness (timestamp, ttl, expiry), NO_TIMESTAMP if none or deleted.
+    """
+    us = np.int64(NO_TIMESTAMP)
+    ttl_s = np.int64(0)
+    expires_s = np.int64(0)
+    deleted_us = np.int64(NO_TIMESTAMP)
+    deleted_s = np.int64(0)
+    shadowable = False
+    for i in range(count):
+        run = versions[i]
+        row = cursor_row[run]
+        row_us = slabs.rows[run, row, LIVENESS_US]
+        row_ttl_s = slabs.rows[run, row, LIVENESS_TTL_S]
+        row_expires_s = slabs.rows[run, row, LIVENESS_EXPIRES_S]
+        if row_us != NO_TIMESTAMP and (
+            us == NO_TIMESTAMP or _liveness_wins(row_us, row_ttl_s, row_expires_s, us, ttl_s, expires_s)
+        ):
+            us = row_us
+            ttl_s = row_ttl_s
+            expires_s = row_expires_s
+        if supersedes(slabs.rows[run, row, DELETION_US], slabs.rows[run, row, DELETION_S], deleted_us, deleted_s):
+            deleted_us = slabs.rows[run, row, DELETION_US]
+            deleted_s = slabs.rows[run, row, DELETION_S]
+            shadowable = slabs.rows[run, row, SHADOWABLE] != 0
+    if shadowable and us > deleted_us:
+        deleted_us = np.int64(NO_TIMESTAMP)
+    if supersedes(deleted_us, deleted_s, active[0], active[1]):
+        active[0] = deleted_us
+        active[1] = deleted_s
+    if us != NO_TIMESTAMP and us <= active[0]:
+        us = np.int64(NO_TIMESTAMP)
+    return us, ttl_s, expires_s
+
+
+@kernel
+def liveness_is_live(us, ttl_s, expires_s, now_s):  # type: ignore[no-untyped-def]
+    """Whether a liveness makes its row seen."""
+    return us != NO_TIMESTAMP and (ttl_s == 0 or (ttl_s != EXPIRED_LIVENESS_TTL_S and now_s < expires_s))
+
+
+@kernel
+def _cell_wins(slabs, cell, value, a, a_row, b, b_row):  # type: ignore[no-untyped-def]
+    """Whether run a's cell replaces run b's: by timestamp, then tombstone over expiring over plain, then the later
+    local deletion time, then the greater value as unsigned bytes."""
+    a_us = slabs.cell_us[a, cell, a_row]
+    b_us = slabs.cell_us[b, cell, b_row]
+    if a_us != b_us:
+        return a_us > b_us
+    a_ttl_s = slabs.cell_ttl_s[a, cell, a_row]
+    b_ttl_s = slabs.cell_ttl_s[b, cell, b_row]
+    a_rank = 2 if a_ttl_s == TOMBSTONE_TTL else (1 if a_ttl_s > 0 else 0)
+    b_rank = 2 if b_ttl_s == TOMBSTONE_TTL else (1 if b_ttl_s > 0 else 0)
+    if a_rank != b_rank:
+        return a_rank > b_rank
+    a_expires_s = slabs.cell_expires_s[a, cell, a_row]
+    b_expires_s = slabs.cell_expires_s[b, cell, b_row]
+    if a_expires_s != b_expires_s:
+        return a_expires_s > b_expires_s
+    a_size = np.int64(slabs.size[a, value, a_row])
+    b_size = np.int64(slabs.size[b, value, b_row])
+    order = np.int64(compare(slabs.at[a, value, a_row], slabs.at[b, value, b_row], min(a_size, b_size)))
+    return order > 0 or (order == 0 and a_size > b_size)
+
+
+@kernel
+def reconcile_cell(slabs, versions, count, cursor_row, cell, active_us):  # type: ignore[no-untyped-def]
+    """The run whose cell wins, -1 if none of the versions has one that the active deletion leaves."""
+    value = slabs.size.shape[1] - slabs.cell_us.shape[1] + cell
+    best = np.int64(-1)
+    for i in range(count):
+        run = versions[i]
+        row = cursor_row[run]
+        if slabs.size[run, value, row] == ABSENT or slabs.cell_us[run, cell, row] <= active_us:
+            continue
+        if best < 0 or _cell_wins(slabs, cell, value, run, row, best, cursor_row[best]):
+            best = run
+    return best
+
+
+@kernel
+def cell_is_live(slabs, run, cell, row, now_s):  # type: ignore[no-untyped-def]
+    """Whether a cell's value is seen now."""
+    ttl_s = slabs.cell_ttl_s[run, cell, row]
+    return ttl_s == 0 or (ttl_s > 0 and now_s < slabs.cell_expires_s[run, cell, row])

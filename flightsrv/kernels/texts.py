@@ -1,0 +1,179 @@
+"""inet and duration as the texts that CQL shows: the forms they have in Arrow.
+
+Source: RFC 5952 for inet; org.apache.cassandra.cql3.Duration.toString, serializers.DurationSerializer for duration.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flightsrv.kernels.gather import WRONG_SIZE, set_null
+from flightsrv.kernels.jit import kernel
+from flightsrv.kernels.native import address_of, load_be16, load_u8, store_8
+
+INET_TEXT_BYTES = 40
+"""The longest IPv6 address has 39 characters."""
+DURATION_TEXT_BYTES = 96
+"""More than the longest of three numbers with all units takes."""
+
+
+@kernel
+def _put_number(target, number):  # type: ignore[no-untyped-def]
+    """A number of 0 or more in decimal; returns the address behind it."""
+    digits = 1
+    power = np.uint64(1)
+    number = np.uint64(number)
+    while number // power >= np.uint64(10):
+        power *= np.uint64(10)
+        digits += 1
+    for _ in range(digits):
+        store_8(target, np.int64(48) + np.int64(number // power % np.uint64(10)))
+        power //= np.uint64(10)
+        target += 1
+    return target
+
+
+@kernel
+def _put_hex(target, word):  # type: ignore[no-untyped-def]
+    """16 bits without leading zeros."""
+    started = False
+    for shift in (12, 8, 4, 0):
+        digit = word >> shift & 15
+        if digit or started or shift == 0:
+            store_8(target, digit + (48 if digit < 10 else 87))
+            target += 1
+            started = True
+    return target
+
+
+@kernel
+def _put_ipv4(target, a):  # type: ignore[no-untyped-def]
+    for i in range(4):
+        if i:
+            store_8(target, 46)
+            target += 1
+        target = _put_number(target, np.int64(load_u8(a + i)))
+    return target
+
+
+@kernel
+def _put_ipv6(target, a):  # type: ignore[no-untyped-def]
+    """Groups in lower-case hex; the first longest run of two or more zero groups becomes ::."""
+    best = 8
+    best_length = 1
+    run = 0
+    for i in range(8):
+        run = run + 1 if load_be16(a + 2 * i) == 0 else 0
+        if run > best_length:
+            best_length = run
+            best = i + 1 - run
+    i = 0
+    while i < 8:
+        if i == best:
+            store_8(target, 58)
+            store_8(target + 1, 58)
+            target += 2
+            i += best_length
+            continue
+        if i and i != best + best_length:
+            store_8(target, 58)
+            target += 1
+        target = _put_hex(target, np.int64(load_be16(a + 2 * i)))
+        i += 1
+    return target
+
+
+@kernel
+def gather_inet(at, size, start, stop, offsets, out, valid, filled):  # type: ignore[no-untyped-def]
+    """Addresses of 4 or 16 bytes as text; out has INET_TEXT_BYTES a value. Returns nulls or WRONG_SIZE."""
+    nulls = 0
+    base = address_of(out)
+    target = base + offsets[filled]
+    for i in range(start, stop):
+        index = filled + i - start
+        if size[i] == 4:
+            target = _put_ipv4(target, at[i])
+        elif size[i] == 16:
+            target = _put_ipv6(target, at[i])
+        elif size[i] > 0:
+            return WRONG_SIZE
+        else:
+            nulls += 1
+            set_null(valid, index)
+        offsets[index + 1] = target - base
+    return nulls
+
+
+@kernel
+def _zigzag_at(place, end):  # type: ignore[no-untyped-def]
+    """The signed vint at an address: (value, address behind it), or (0, -1) if it does not end in time."""
+    if place >= end:
+        return np.int64(0), np.int64(-1)
+    first = np.int64(load_u8(place))
+    extra = 0
+    while extra < 8 and first & (0x80 >> extra):
+        extra += 1
+    if end - place < 1 + extra:
+        return np.int64(0), np.int64(-1)
+    word = np.uint64(first & (0xFF >> extra))
+    for i in range(extra):
+        word = word << np.uint64(8) | np.uint64(load_u8(place + 1 + i))
+    half = np.int64(word >> np.uint64(1))
+    return (~half if word & np.uint64(1) else half), place + 1 + extra
+
+
+@kernel
+def _put_unit(target, number, unit_1, unit_2):  # type: ignore[no-untyped-def]
+    """A number and its unit of one or two letters, nothing for 0."""
+    if number == 0:
+        return target
+    target = _put_number(target, number)
+    store_8(target, unit_1)
+    target += 1
+    if unit_2:
+        store_8(target, unit_2)
+        target += 1
+    return target
+
+
+@kernel
+def _put_duration(target, months, days, nanoseconds):  # type: ignore[no-untyped-def]
+    """As Duration.toString: -1y2mo3d4h5m6s7ms8us9ns, only what is not 0."""
+    if months < 0 or days < 0 or nanoseconds < 0:
+        store_8(target, 45)
+        target += 1
+        months = abs(months)
+        days = abs(days)
+        nanoseconds = abs(nanoseconds)
+    target = _put_unit(target, months // 12, 121, 0)  # y
+    target = _put_unit(target, months % 12, 109, 111)  # mo
+    target = _put_unit(target, days, 100, 0)  # d
+    target = _put_unit(target, nanoseconds // 3_600_000_000_000, 104, 0)  # h
+    target = _put_unit(target, nanoseconds // 60_000_000_000 % 60, 109, 0)  # m
+    target = _put_unit(target, nanoseconds // 1_000_000_000 % 60, 115, 0)  # s
+    target = _put_unit(target, nanoseconds // 1_000_000 % 1000, 109, 115)  # ms
+    target = _put_unit(target, nanoseconds // 1_000 % 1000, 117, 115)  # us
+    return _put_unit(target, nanoseconds % 1000, 110, 115)  # ns
+
+
+@kernel
+def gather_duration(at, size, start, stop, offsets, out, valid, filled):  # type: ignore[no-untyped-def]
+    """Durations as text; out has DURATION_TEXT_BYTES a value. Returns nulls or WRONG_SIZE."""
+    nulls = 0
+    base = address_of(out)
+    target = base + offsets[filled]
+    for i in range(start, stop):
+        index = filled + i - start
+        if size[i] <= 0:
+            nulls += 1
+            set_null(valid, index)
+        else:
+            end = at[i] + size[i]
+            months, place = _zigzag_at(at[i], end)
+            days, place = _zigzag_at(place, end) if place >= 0 else (np.int64(0), np.int64(-1))
+            nanoseconds, place = _zigzag_at(place, end) if place >= 0 else (np.int64(0), np.int64(-1))
+            if place != end:
+                return WRONG_SIZE
+            target = _put_duration(target, months, days, nanoseconds)
+        offsets[index + 1] = target - base
+    return nulls

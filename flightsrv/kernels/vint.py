@@ -1,0 +1,62 @@
+"""Bytes and vints of a window.
+
+A window's array is at least SLACK bytes longer than its `stop`, so a vint that starts before `stop` can be loaded whole;
+the caller then compares where it ends with `stop`. Source: org.apache.cassandra.utils.vint.VIntCoding.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flightsrv.kernels.jit import kernel
+from flightsrv.kernels.native import address_of, load_be64
+
+SLACK = 16
+"""Bytes behind a window's end that may be loaded, though they mean nothing."""
+
+
+@kernel
+def byte_at(data, i):  # type: ignore[no-untyped-def]
+    """The byte at index i of a uint8 array, as int64: shifting a uint8 would lose its high bits."""
+    return np.int64(data[np.uint64(i)])
+
+
+@kernel
+def be16_at(data, i):  # type: ignore[no-untyped-def]
+    """Unsigned big-endian 16 bits."""
+    return (byte_at(data, i) << 8) | byte_at(data, i + 1)
+
+
+@kernel
+def be32_at(data, i):  # type: ignore[no-untyped-def]
+    """Unsigned big-endian 32 bits."""
+    return (be16_at(data, i) << 16) | be16_at(data, i + 2)
+
+
+@kernel
+def be64_at(data, i):  # type: ignore[no-untyped-def]
+    """Signed big-endian 64 bits."""
+    return (be32_at(data, i) << 32) | be32_at(data, i + 4)
+
+
+@kernel
+def uvint_at(data, i):  # type: ignore[no-untyped-def]
+    """The unsigned vint at index i, and the index behind it; 64-bit values come as signed.
+
+    data: uint8 (n,) with i + 9 <= n, which SLACK gives. Values of 2^63 and more are negative.
+    """
+    first = byte_at(data, i)
+    if first < 0x80:
+        return first, i + 1
+    if first < 0xC0:
+        return ((first & 0x3F) << 8) | byte_at(data, i + 1), i + 2
+    extra = 2
+    while extra < 8 and first & (0x80 >> extra):
+        extra += 1
+    byte_at(data, i + 8)  # bounds-checked mode sees the load below
+    word = np.uint64(np.int64(load_be64(address_of(data) + i + 1)))
+    low = np.int64(word >> np.uint64(64 - 8 * extra))
+    if extra == 8:
+        return low, i + 9
+    high = first & (0xFF >> extra)
+    return (high << (8 * extra)) | low, i + 1 + extra

@@ -1,0 +1,134 @@
+"""One SSTable, opened: what its small components say, and how its Data.db is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from flightsrv.errors import CorruptSSTableError, UnsupportedSSTableError, Where
+from flightsrv.io.buffered import BufferedFile, read_component
+from flightsrv.slab import Array
+from flightsrv.sstable import compression_info, crc, statistics, toc
+from flightsrv.sstable.compression_info import CompressionInfo
+from flightsrv.sstable.cursor import Cursor
+from flightsrv.sstable.descriptor import Descriptor
+from flightsrv.sstable.statistics import Statistics
+from flightsrv.stages.read import Extent
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SSTable:
+    """An immutable view of one SSTable; its Data.db is opened by each scan."""
+
+    descriptor: Descriptor
+    statistics: Statistics
+    compression: CompressionInfo | None
+    """None: Data.db is not compressed."""
+    bounds: Array
+    """int64 (chunks + 1,): where chunks start in Data.db; those of CRC.db when it is not compressed."""
+    checksums: Array | None
+    """int64 (chunks,): CRC.db's, None when Data.db is compressed or has none."""
+    chunk_length: int
+    """Uncompressed bytes of a chunk."""
+    data_length: int
+    """Uncompressed bytes of Data.db."""
+    data_file_bytes: int
+    components: frozenset[str] = field(default=frozenset())
+
+    @property
+    def data_path(self) -> str:
+        return self.descriptor.path("Data.db")
+
+    def chunk_at(self, position: int) -> int:
+        """The chunk that holds an uncompressed position."""
+        return min(position // self.chunk_length, self.bounds.size - 2)
+
+    def extents(self, start: int, stop: int, piece_bytes: int, window_bytes: int) -> Iterator[Extent]:
+        """Cut the positions [start, stop) into reads of about `piece_bytes` that decompress to about `window_bytes` at
+        most; each is whole chunks."""
+        chunk, end = self.chunk_at(start), self.chunk_at(max(stop - 1, start)) + 1
+        chunks_a_window = max(1, window_bytes // self.chunk_length)
+        while chunk < end:
+            last = int(np.searchsorted(self.bounds, self.bounds[chunk] + piece_bytes))
+            last = min(max(last, chunk + 1), chunk + chunks_a_window, end)
+            position = chunk * self.chunk_length
+            yield Extent(
+                first_chunk=chunk,
+                last_chunk=last,
+                offset=int(self.bounds[chunk]),
+                size=int(self.bounds[last] - self.bounds[chunk]),
+                position=position,
+                length=min(last * self.chunk_length, self.data_length) - position,
+            )
+            chunk = last
+
+
+def open_sstable(descriptor: Descriptor, components: frozenset[str]) -> SSTable:
+    """Read the small components of an SSTable. components: the names of the files that are there.
+
+    Raises CorruptSSTableError, UnsupportedSSTableError or SSTableError, naming the file at fault.
+    """
+    version = descriptor.version
+    path = descriptor.path("Statistics.db")
+    parsed = statistics.parse(Cursor(read_component(path), path), version)
+    data_path = descriptor.path("Data.db")
+    data_file_bytes = Path(data_path).stat().st_size
+    if data_file_bytes == 0:
+        raise CorruptSSTableError("the file is empty", Where(data_path, offset=0))
+    if "CompressionInfo.db" in components:
+        path = descriptor.path("CompressionInfo.db")
+        info = compression_info.parse(Cursor(read_component(path), path), version)
+        bounds = compression_info.chunk_bounds(info, data_file_bytes, data_path)
+        return SSTable(
+            descriptor,
+            parsed,
+            info,
+            np.ascontiguousarray(bounds, np.int64),
+            None,
+            info.chunk_length,
+            info.data_length,
+            data_file_bytes,
+            components,
+        )
+    _refuse_lost_compression(descriptor, components)
+    return _uncompressed(descriptor, parsed, data_file_bytes, components)
+
+
+_UNCHECKED_CHUNK_LENGTH = 65536
+
+
+def _uncompressed(
+    descriptor: Descriptor, parsed: Statistics, data_file_bytes: int, components: frozenset[str]
+) -> SSTable:
+    chunk_length, checksums = _UNCHECKED_CHUNK_LENGTH, None
+    if "CRC.db" in components:
+        path = descriptor.path("CRC.db")
+        found = crc.parse(Cursor(read_component(path), path))
+        crc.check_count(found, data_file_bytes, descriptor.path("Data.db"))
+        chunk_length, checksums = found.chunk_size, np.ascontiguousarray(found.values, np.int64)
+    bounds = np.append(np.arange(0, data_file_bytes, chunk_length, dtype=np.int64), data_file_bytes)
+    return SSTable(
+        descriptor, parsed, None, bounds, checksums, chunk_length, data_file_bytes, data_file_bytes, components
+    )
+
+
+def _refuse_lost_compression(descriptor: Descriptor, components: frozenset[str]) -> None:
+    """Compressed bytes must never be taken for rows: TOC.txt tells that there was a CompressionInfo.db."""
+    if "TOC.txt" not in components:
+        return
+    path = descriptor.path("TOC.txt")
+    if "CompressionInfo.db" in toc.parse(Cursor(read_component(path), path)):
+        raise CorruptSSTableError("TOC.txt lists the file, but it is missing", Where(descriptor.path("CompressionInfo.db")))
+
+
+def open_data(sstable: SSTable) -> BufferedFile:
+    """Open Data.db. Raises CorruptSSTableError when it is not as long as when the SSTable was opened."""
+    file = BufferedFile(sstable.data_path)
+    if file.size != sstable.data_file_bytes:
+        file.close()
+        what = f"the file has {file.size} bytes, it had {sstable.data_file_bytes}"
+        raise CorruptSSTableError(what, Where(sstable.data_path))
+    return file
