@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import product
+from time import monotonic
 from typing import Protocol
 
 from opentelemetry.metrics import CallbackOptions, Histogram, Meter, Observation
@@ -39,6 +40,7 @@ ABORT_CATEGORIES: Mapping[str, str] = {
     "client_cancel": "cancelled",
     "admission_shed": "cancelled",
     "snapshot_retired": "cancelled",
+    "shutdown": "cancelled",
     "ticket_invalid": "query",
     "internal": "other",
 }
@@ -46,6 +48,9 @@ ABORT_CATEGORIES: Mapping[str, str] = {
 
 BOUNDARIES_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 """From a point read of a millisecond to a full scan of ten minutes."""
+
+PROGRESS_S = 1.0
+"""How often a long scan tells the stage counters where it stands."""
 
 METHOD = "cqlite.rpc.method"
 STATUS = "cqlite.rpc.status"
@@ -140,12 +145,19 @@ class StageProgress:
     """Carries what a scan's clocks have gained since the last time into flightsrv.stage.time."""
 
     def __init__(self, clocks: ScanClocks, tally: Tally) -> None:
-        self._clocks = clocks
+        self.clocks = clocks
         self._tally = tally
         self._told = dict.fromkeys(STAGES, StageTime(0.0, 0.0, 0.0, 0))
+        self._told_at_s = monotonic()
+
+    def tick(self) -> None:
+        """Flush when the last time is long enough ago; cheap enough to be called for each frame."""
+        if monotonic() - self._told_at_s >= PROGRESS_S:
+            self.flush()
 
     def flush(self) -> None:
-        for stage, now in self._clocks.totals().items():
+        self._told_at_s = monotonic()
+        for stage, now in self.clocks.totals().items():
             told = self._told[stage]
             self._tally.add(now.busy_s - told.busy_s, stage, "busy")
             self._tally.add(now.starved_s - told.starved_s, stage, "starved")
