@@ -7,6 +7,9 @@
     log position   i64 segment, i32 position
     deletion time  i32 seconds, 2^31 - 1 is none; from oa on u32, 2^32 - 1 is none
 
+From oa on Cassandra reserves 16 bytes for each of the tombstone drop times but writes 12: as many times 4 zero bytes
+follow the last field.
+
 Source: org.apache.cassandra.io.sstable.metadata.StatsMetadata.StatsMetadataSerializer, utils.EstimatedHistogram,
 utils.streamhist.TombstoneHistogram (3.0 to 5.0).
 """
