@@ -7,11 +7,11 @@ Source: org.apache.cassandra.io.compress.CompressedSequentialWriter, LZ4Compress
 
 from __future__ import annotations
 
-import zlib
 from typing import BinaryIO
 
 import lz4.block
 import numpy as np
+from isal.isal_zlib import crc32
 
 from corpus.encoding import i32, i64, u32, utf
 from corpus.kernels import CHUNK_BYTES, STORED_CHUNK_BYTES, compress
@@ -69,7 +69,7 @@ class Chunks:
         else:
             stored = memoryview(self._compress_in_python(size, stops))
         self._file.write(stored)
-        self._digest = zlib.crc32(stored, self._digest)
+        self._digest = crc32(stored, self._digest)
         self._offsets.append(self.offset + np.concatenate([[0], stops[:-1]]))
         self.offset += len(stored)
 
@@ -78,7 +78,7 @@ class Chunks:
         for chunk in range(len(stops)):
             data = self._buffer[chunk * CHUNK_BYTES : min(size, (chunk + 1) * CHUNK_BYTES)].tobytes()
             stored = lz4.block.compress(data, store_size=True)
-            out += stored + u32(zlib.crc32(stored))
+            out += stored + u32(crc32(stored))
             stops[chunk] = len(out)
         return bytes(out)
 

@@ -22,12 +22,12 @@ def corpus() -> None:
     """Write Cassandra SSTables of made-up rows, the same for the same seed."""
 
 
-def _run(what: str, partitions: int, write: Write) -> None:
+def _run(what: str, steps: int, write: Write) -> None:
     """Write with a progress bar on stderr, then say what was written on stdout."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,}"), TimeRemainingColumn())
     began = time.monotonic()
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(what, total=partitions)
+        task = bar.add_task(what, total=steps)
         try:
             written = write(lambda count: bar.advance(task, count))
         except FileExistsError as error:
@@ -61,4 +61,17 @@ def keyvalue(out: Path, partitions: int, **options: Any) -> None:
     """Write bench.keyvalue: a text of about 200 bytes for each key."""
     from corpus.keyvalue import write
 
-    _run("bench.keyvalue", partitions, lambda progress: write(out, partitions, progress=progress, **options))
+    steps = partitions * options["runs"]
+    _run("bench.keyvalue", steps, lambda progress: write(out, partitions, progress=progress, **options))
+
+
+@corpus.command()
+@click.option("--sensors", type=click.IntRange(1), required=True)
+@click.option("--rows-per-sensor", type=click.IntRange(1), required=True)
+@_shared_options
+def mixed(out: Path, sensors: int, rows_per_sensor: int, **options: Any) -> None:
+    """Write bench.mixed: a time series of twelve columns of mixed types for each sensor."""
+    from corpus.mixed import write
+
+    steps = sensors * options["runs"]
+    _run("bench.mixed", steps, lambda progress: write(out, sensors, rows_per_sensor, progress=progress, **options))

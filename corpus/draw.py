@@ -36,6 +36,8 @@ def below(numbers: np.ndarray, limit: int) -> np.ndarray:
     return ((numbers >> np.uint64(32)) * np.uint64(limit) >> np.uint64(32)).astype(np.int64)
 
 
-def chance(numbers: np.ndarray, share: float) -> np.ndarray:
-    """bool: true for this share of the numbers."""
-    return (numbers >> np.uint64(11)) < np.uint64(round(share * 2**53))
+def chance(where: np.uint64, counters: np.ndarray, share: float) -> np.ndarray:
+    """bool: whether each counter of a stream is one of this share."""
+    if share == 0:
+        return np.zeros(len(counters), bool)
+    return (draw(where, counters) >> np.uint64(11)) < np.uint64(round(share * 2**53))

@@ -20,7 +20,7 @@ from corpus.rows import Batch, Values, plain_rows
 from corpus.statistics import DELETION_EPOCH_S
 from corpus.table import MARSHAL, Table
 from corpus.texts import draw_texts, put_keys
-from corpus.writer import SSTableWriter, Written, prepare_folder
+from corpus.writer import SSTable, Written, prepare_folder
 
 TABLE = Table(
     name="keyvalue",
@@ -76,22 +76,26 @@ class _Content:
         return FIRST_TIMESTAMP_US + run * RUN_STEP_US
 
     def in_run(self, numbers: np.ndarray, run: int) -> np.ndarray:
-        also = chance(draw(stream(self.seed, run, _IN_RUN), numbers), 0.2)
+        if self.runs == 1:
+            return np.ones(len(numbers), bool)
+        also = chance(stream(self.seed, run, _IN_RUN), numbers, 0.2)
         there: np.ndarray = (numbers % self.runs == run) | also
         return there
 
     def ttl_s(self, numbers: np.ndarray, run: int) -> np.ndarray:
         """int64: time to live of the rows of a run, 0 for ever."""
-        expires = chance(draw(stream(self.seed, run, _TTL), numbers), self.ttl_share)
+        if self.ttl_share == 0:
+            return np.zeros(len(numbers), np.int64)
+        expires = chance(stream(self.seed, run, _TTL), numbers, self.ttl_share)
         days = 1 + below(draw(stream(self.seed, run, _TTL_DAYS), numbers), LONGEST_TTL_DAYS)
         return np.where(expires, days * _DAY_S, 0)
 
     def deleted(self, numbers: np.ndarray, run: int) -> np.ndarray:
-        return chance(draw(stream(self.seed, run, _DELETED), numbers), self.deletion_share)
+        return chance(stream(self.seed, run, _DELETED), numbers, self.deletion_share)
 
     def has_row(self, numbers: np.ndarray, run: int) -> np.ndarray:
         """bool: not deleted, or written again after it."""
-        again = chance(draw(stream(self.seed, run, _WRITTEN_AGAIN), numbers), 0.5)
+        again = chance(stream(self.seed, run, _WRITTEN_AGAIN), numbers, 0.5)
         there: np.ndarray = ~self.deleted(numbers, run) | again
         return there
 
@@ -147,7 +151,7 @@ def write(
     deletion_share: float = 0.0,
     progress: Callable[[int], None] | None = None,
 ) -> Written:
-    """Write the table below a data folder, one SSTable a run; `progress` hears of partitions as they are written.
+    """Write the table below a data folder, one SSTable a run; `progress` hears of each partition once a run.
 
     Raises FileExistsError when the table's folder already holds SSTables, ValueError for a version it cannot write.
     """
@@ -157,23 +161,18 @@ def write(
 
     def batches(run: int) -> Iterator[Batch]:
         for start in range(0, partitions, _BATCH_PARTITIONS):
-            numbers = order[start : start + _BATCH_PARTITIONS]
-            numbers = numbers[content.in_run(numbers, run)]
+            block = order[start : start + _BATCH_PARTITIONS]
+            numbers = block[content.in_run(block, run)]
             if len(numbers):
                 yield _batch(content, run, numbers)
             if progress:
-                progress(len(numbers))
+                progress(len(block))
 
-    rows = data_bytes = 0
+    total = Written(table_folder, 0, 0)
     for run in range(runs):
         keys = int(content.in_run(order, run).sum())
-        if keys == 0:
-            continue
-        writer = SSTableWriter(table_folder, TABLE, version, run + 1, content.bases(run, version), keys)
-        written = writer.write(batches(run))
-        rows += written.rows
-        data_bytes += written.data_bytes
-    return Written(table_folder, rows, data_bytes)
+        total += SSTable(table_folder, TABLE, version, run + 1).write(batches(run), keys, content.bases(run, version))
+    return total
 
 
 def expected_batches(

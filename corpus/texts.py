@@ -40,9 +40,9 @@ def put_keys(prefix, numbers, width, starts, out):  # type: ignore[no-untyped-de
         starts[i] = at - address_of(out)
         copy(at, address_of(prefix), prefix.size)
         at += prefix.size
-        digits = width
-        while 10**digits <= numbers[i]:
-            digits += 1
+        digits, limit = width, 10**width
+        while limit <= numbers[i]:
+            digits, limit = digits + 1, limit * 10
         left = numbers[i]
         for j in range(digits):
             store_8(at + digits - 1 - j, 48 + left % 10)
@@ -74,10 +74,9 @@ def draw_texts(streams, numbers, words, word_starts, alphabet, starts, out):  # 
         block = 1
         while left > 0:
             bits = np.int64(draw(streams[i], 32 * numbers[i] + block) >> np.uint64(1))
-            size = 10 if left > 10 else left
-            for j in range(size):
-                store_8(at + j, alphabet[(bits >> (6 * j)) & 63])
-            at += size
-            left -= size
+            for j in range(10 if left > 10 else left):
+                store_8(at, alphabet[(bits >> (6 * j)) & 63])
+                at += 1
+            left -= 10
             block += 1
     starts[numbers.size] = at - begin

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -17,8 +19,6 @@ from corpus.kernels import INDEX_BLOCK_BYTES, NOT_DELETED, Bases, Blocks, serial
 from corpus.rows import Batch
 from corpus.statistics import Collector
 from corpus.table import VERSIONS, Table
-
-COMPONENTS = ("Data", "Index", "Summary", "Filter", "Statistics", "CompressionInfo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,37 @@ class Written:
     data_bytes: int
     """Of Data.db as they lie on disk."""
 
+    def __add__(self, other: Written) -> Written:
+        return Written(self.folder, self.rows + other.rows, self.data_bytes + other.data_bytes)
 
-def sstable_path(folder: Path, version: str, generation: int, component: str) -> Path:
-    """`nb-1-big-Data.db` and its like."""
-    return folder / f"{version}-{generation}-big-{component}"
+
+@dataclass(frozen=True, slots=True)
+class SSTable:
+    """Where an SSTable is to stand."""
+
+    folder: Path
+    table: Table
+    version: str
+    generation: int
+
+    def path(self, component: str) -> Path:
+        """`nb-1-big-Data.db` and its like."""
+        return self.folder / f"{self.version}-{self.generation}-big-{component}"
+
+    def write(self, batches: Iterable[Batch], keys: int, bases: Bases) -> Written:
+        """Write all of it, or nothing at all when there are no batches.
+
+        keys: how many partitions will come, at most; the Bloom filter is made for so many.
+        """
+        batches = iter(batches)
+        first = next(batches, None)
+        if first is None:
+            return Written(self.folder, 0, 0)
+        with self.path("Data.db").open("wb") as data_file, self.path("Index.db").open("wb") as index_file:
+            parts = _Parts(self, data_file, index_file, keys, bases)
+            for batch in chain([first], batches):
+                parts.add(batch)
+            return parts.finish()
 
 
 def prepare_folder(data: Path, table: Table, version: str) -> Path:
@@ -52,24 +79,17 @@ def prepare_folder(data: Path, table: Table, version: str) -> Path:
     return folder
 
 
-class SSTableWriter:
-    """Takes batches in token order; `finish` makes the SSTable complete.
+class _Parts:
+    """The components of an SSTable while they are made."""
 
-    keys: how many partitions will come (Bloom filter).
-    """
-
-    def __init__(self, folder: Path, table: Table, version: str, generation: int, bases: Bases, keys: int) -> None:
+    def __init__(self, sstable: SSTable, data_file: BinaryIO, index_file: BinaryIO, keys: int, bases: Bases) -> None:
+        self._sstable = sstable
         self._bases = bases
-        self._paths = {each: sstable_path(folder, version, generation, f"{each}.db") for each in COMPONENTS}
-        self._digest_path = sstable_path(folder, version, generation, "Digest.crc32")
-        self._toc_path = sstable_path(folder, version, generation, "TOC.txt")
-        self._collector = Collector(table, version, bases)
-        self._index = Index(version)
+        self._collector = Collector(sstable.table, sstable.version, bases)
+        self._index = Index(sstable.version)
         self._filter = Filter(keys)
-        self._data_file = self._paths["Data"].open("wb")
-        self._index_file = self._paths["Index"].open("wb")
-        self._chunks = Chunks(self._data_file)
-        self._folder = folder
+        self._chunks = Chunks(data_file)
+        self._index_file = index_file
 
     def add(self, batch: Batch) -> None:
         """Append partitions."""
@@ -93,27 +113,19 @@ class SSTableWriter:
     def finish(self) -> Written:
         """Write the components that are known only now."""
         info, digest = self._chunks.finish()
-        self._data_file.close()
-        self._index_file.close()
         ratio = self._chunks.offset / self._chunks.position
-        self._paths["CompressionInfo"].write_bytes(info)
-        self._paths["Summary"].write_bytes(self._index.summary())
-        self._paths["Filter"].write_bytes(self._filter.serialise())
-        self._paths["Statistics"].write_bytes(self._collector.serialise(ratio))
-        self._digest_path.write_bytes(digest)
-        names = [f"{each}.db" for each in COMPONENTS] + ["Digest.crc32", "TOC.txt"]
-        self._toc_path.write_text("".join(f"{name}\n" for name in names))
-        return Written(self._folder, self._collector.row_count, self._chunks.offset)
-
-    def write(self, batches: Iterable[Batch]) -> Written:
-        """All of an SSTable. Files are closed whatever happens."""
-        try:
-            for batch in batches:
-                self.add(batch)
-            return self.finish()
-        finally:
-            self._data_file.close()
-            self._index_file.close()
+        small = {
+            "CompressionInfo.db": info,
+            "Digest.crc32": digest,
+            "Filter.db": self._filter.serialise(),
+            "Statistics.db": self._collector.serialise(ratio),
+            "Summary.db": self._index.summary(),
+        }
+        names = sorted([*small, "Data.db", "Index.db", "TOC.txt"])
+        small["TOC.txt"] = "".join(f"{name}\n" for name in names).encode()
+        for name, data in small.items():
+            self._sstable.path(name).write_bytes(data)
+        return Written(self._sstable.folder, self._collector.row_count, self._chunks.offset)
 
 
 def _room_for_blocks(count: int) -> Blocks:

@@ -27,7 +27,8 @@ def stored_rows(folder: Path, key_names: Sequence[str], now_s: int) -> list[Stor
     table = Table(clustering=sstables[0].header.clustering, types=sstables[0].header.regular)
     rows = []
     for row in merged([sstable.partitions() for sstable in sstables], table, now_s):
-        stored = dict(zip(key_names, (row.key, *(row.clustering or ())), strict=True))
+        key = (row.key, *(value for value in row.clustering or () if value is not None))
+        stored = dict(zip(key_names, key, strict=True))
         for name, cell in row.columns.items():
             assert isinstance(cell, Cell)
             stored[name] = cell.value
@@ -48,9 +49,8 @@ def expected_rows(table: pa.Table) -> list[StoredRow]:
 
 
 def _plain(column: pa.ChunkedArray) -> list[Any]:
-    if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.int64())
-    return column.to_pylist()
+    plain: list[Any] = (column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
+    return plain
 
 
 def _stored(type_: pa.DataType, value: Any) -> bytes | None:
