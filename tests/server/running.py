@@ -27,6 +27,16 @@ def settings(**chosen: Any) -> Settings:
     return Settings(**{"listen": ANY_PORT, "ops_listen": ANY_PORT, "drain_s": 0.2, **chosen})
 
 
+def get(ops: str, path: str) -> tuple[int, str]:
+    """Status and text of a page of the ops port."""
+    try:
+        with urllib.request.urlopen(ops + path, timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
 @dataclass
 class Running:
     """A server that is ready."""
@@ -40,13 +50,7 @@ class Running:
         return flight.FlightClient(self.flight, **options)
 
     def get(self, path: str) -> tuple[int, str]:
-        """Status and text of a page of the ops port."""
-        try:
-            with urllib.request.urlopen(self.ops + path, timeout=10) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, error.read().decode()
+        return get(self.ops, path)
 
     def samples(self, name: str) -> dict[str, float]:
         """The samples of a Prometheus metric that are not 0, by the values of their labels, joined with a space."""
