@@ -8,6 +8,7 @@ Sources: org.apache.cassandra.schema.TableMetadata, ColumnMetadata and Columns; 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -86,7 +87,7 @@ class TableSchema:
         return self.partition_key + clustering + tuple(rest[name] for name in self.column_order)
 
     def column(self, name: str) -> Column | None:
-        """The column CQL shows under this name."""
+        """The column that CQL shows under this name."""
         return next((column for column in self.visible if column.name == name), None)
 
 
@@ -123,14 +124,18 @@ def schema_from_header(
     """
     static = tuple(header_column(name, text, "static") for name, text in static_columns)
     regular = tuple(header_column(name, text, "regular") for name, text in regular_columns)
-    names = FreeNames(column.name for column in static + regular)
+    taken = [column.name for column in static + regular]
+    key_types = parse_marshal(key_type).key_types
+    key_names = default_names("key", taken, len(key_types))
     partition_key = tuple(
-        Column(names.take("key", position), type_, "partition_key", position)
-        for position, type_ in enumerate(parse_marshal(key_type).key_types)
+        Column(name, type_, "partition_key", position)
+        for position, (name, type_) in enumerate(zip(key_names, key_types, strict=True))
     )
+    marshals = [parse_marshal(text) for text in clustering_types]
+    clustering_names = default_names("column", taken, len(marshals))
     clustering = tuple(
-        Column(names.take("column", position), marshal.type, "clustering", position, marshal.reversed)
-        for position, marshal in enumerate(map(parse_marshal, clustering_types))
+        Column(name, marshal.type, "clustering", position, marshal.reversed)
+        for position, (name, marshal) in enumerate(zip(clustering_names, marshals, strict=True))
     )
     counter = {COUNTER} if any(column.type.kind == "counter" for column in static + regular) else set()
     return TableSchema(
@@ -155,16 +160,10 @@ def header_column(name: bytes, text: str, kind: ColumnKind) -> Column:
         return Column(f"0x{name.hex()}", marshal.type, kind, stored_name=name)
 
 
-class FreeNames:
-    """Default names of columns: the first of a row that no column has yet."""
-
-    def __init__(self, taken: Iterable[str]) -> None:
-        self.taken = set(taken)
-
-    def take(self, prefix: str, position: int) -> str:
-        """`key`, `key2`, `key3` ... or `column1`, `column2` ..., from the one for this position on."""
-        number = position + 1
-        while (name := prefix if prefix == "key" and number == 1 else f"{prefix}{number}") in self.taken:
-            number += 1
-        self.taken.add(name)
-        return name
+def default_names(prefix: str, taken: Iterable[str], count: int) -> list[str]:
+    """Names Cassandra gives to `count` columns that have none: `column1`, `column2` ...; `key` and `value` without a
+    number first, then `key2` or `value1`. Names already taken are passed over."""
+    numbered = (f"{prefix}{number}" for number in itertools.count(2 if prefix == "key" else 1))
+    names = numbered if prefix == "column" else itertools.chain([prefix], numbered)
+    used = set(taken)
+    return list(itertools.islice((name for name in names if name not in used), count))

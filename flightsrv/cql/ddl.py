@@ -1,0 +1,222 @@
+"""A table's schema from CQL text: a snapshot's schema.cql, DESCRIBE's output, or what a client sends.
+
+Sources: org.apache.cassandra.cql3.statements.schema.CreateTableStatement, CreateViewStatement, AlterTableStatement;
+org.apache.cassandra.db.SchemaCQLHelper, which writes schema.cql.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+from flightsrv.cql.schema import (
+    COMPOUND,
+    COUNTER,
+    DENSE,
+    Column,
+    ColumnKind,
+    DroppedColumn,
+    TableSchema,
+    default_names,
+    in_storage_order,
+)
+from flightsrv.cql.statements import (
+    AlterTable,
+    ColumnDefinition,
+    CreateTable,
+    CreateType,
+    CreateView,
+    Options,
+    PrimaryKey,
+    Statement,
+    parse_statements,
+)
+from flightsrv.cql.types import CqlType
+from flightsrv.cql.user_types import resolve_type, resolve_user_types
+from flightsrv.errors import SchemaError
+
+DDL_CACHE_SIZE: Final = 128
+"""How many texts' schemas are remembered."""
+NEVER_AGAIN_US: Final = (1 << 63) - 1
+"""When a column was dropped if the DROP does not say: no cell of it ever counts."""
+
+UserTypes = Mapping[str, CqlType]
+
+
+@lru_cache(maxsize=DDL_CACHE_SIZE)
+def parse_ddl(text: str, keyspace: str, table: str) -> TableSchema:
+    """The schema of one table, or materialized view, that the statements of a text describe.
+
+    Names without a keyspace are in `keyspace`; `table` may be a folder's name with upper case where the text has it
+    without quotes. Statements of other tables are read; those that say nothing about columns are passed over. Raises
+    SchemaError, with line and column, when a statement cannot be parsed or makes no sense, or the table is not there;
+    LimitError when the text is too long.
+    """
+    tables = parse_tables(text, keyspace)
+    schema = tables.get(table) or tables.get(table.lower())
+    if schema is None:
+        raise SchemaError(f"no CREATE TABLE of {keyspace}.{table} in the DDL")
+    return replace(schema, table=table)
+
+
+def parse_tables(text: str, keyspace: str) -> dict[str, TableSchema]:
+    """All tables and views of a keyspace in a text, by name."""
+    statements = [statement for statement in parse_statements(text) if is_in(statement.keyspace, keyspace)]
+    definitions = {statement.name: statement.fields for statement in statements if isinstance(statement, CreateType)}
+    user_types = resolve_user_types(keyspace, definitions)
+    tables: dict[str, TableSchema] = {}
+    for statement in statements:
+        try:
+            apply(statement, keyspace, tables, user_types)
+        except SchemaError as error:
+            raise SchemaError(f"CQL, line {statement.line}, column {statement.column}: {error}") from None
+    return tables
+
+
+def is_in(qualifier: str | None, keyspace: str) -> bool:
+    """Whether a name belongs to a keyspace. Case does not count: folders are named by people who forgot the quotes."""
+    return qualifier is None or qualifier.lower() == keyspace.lower()
+
+
+def apply(statement: Statement, keyspace: str, tables: dict[str, TableSchema], user_types: UserTypes) -> None:
+    match statement:
+        case CreateTable():
+            tables[statement.name] = created(statement, keyspace, user_types)
+        case CreateView():
+            tables[statement.name] = created_view(statement, keyspace, tables)
+        case AlterTable() if statement.name in tables:
+            tables[statement.name] = altered(tables[statement.name], statement, user_types)
+
+
+def created(statement: CreateTable, keyspace: str, user_types: UserTypes) -> TableSchema:
+    types = {definition.name: resolve_type(definition.type, user_types) for definition in statement.columns}
+    if len(types) < len(statement.columns):
+        raise SchemaError("two columns have the same name")
+    inline = tuple(PrimaryKey((definition.name,), ()) for definition in statement.columns if definition.is_key)
+    keys = statement.primary_keys + inline
+    if len(keys) != 1:
+        raise SchemaError(f"{len(keys)} primary keys instead of one")
+    partition_key, clustering = key_columns(keys[0], types, statement.options)
+    schema = TableSchema(keyspace, statement.name, statement.options.id, partition_key, clustering)
+    key_names = keys[0].partition + keys[0].clustering
+    rest = (definition for definition in statement.columns if definition.name not in key_names)
+    schema = with_columns(schema, [plain_column(definition, user_types) for definition in rest])
+    return as_compact(schema) if statement.options.compact_storage else schema
+
+
+def key_columns(
+    key: PrimaryKey, types: Mapping[str, CqlType], options: Options
+) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
+    """Partition key and clustering columns."""
+    names = key.partition + key.clustering
+    if missing := [name for name in names if name not in types]:
+        raise SchemaError(f"the primary key has columns that are not defined: {', '.join(missing)}")
+    if len(set(names)) < len(names):
+        raise SchemaError("the primary key has a column twice")
+    if stray := options.descending - set(key.clustering):
+        raise SchemaError(f"CLUSTERING ORDER BY columns that are not clustering columns: {', '.join(sorted(stray))}")
+    partition = (Column(name, types[name], "partition_key", at) for at, name in enumerate(key.partition))
+    clustering = (
+        Column(name, types[name], "clustering", at, reversed=name in options.descending)
+        for at, name in enumerate(key.clustering)
+    )
+    return tuple(partition), tuple(clustering)
+
+
+def plain_column(definition: ColumnDefinition, user_types: UserTypes, *, static: bool = False) -> Column:
+    kind: ColumnKind = "static" if static or definition.static else "regular"
+    return Column(definition.name, resolve_type(definition.type, user_types), kind)
+
+
+def with_columns(schema: TableSchema, added: Sequence[Column]) -> TableSchema:
+    """The schema with more static and regular columns, shown after those it has."""
+    every = [*schema.static, *schema.regular, *added]
+    names = [column.name for column in every + list(schema.partition_key + schema.clustering)]
+    if len(set(names)) < len(names):
+        raise SchemaError("two columns have the same name")
+    counter = {COUNTER} if any(column.type.kind == "counter" for column in every) else set()
+    return replace(
+        schema,
+        static=in_storage_order(column for column in every if column.kind == "static"),
+        regular=in_storage_order(column for column in every if column.kind == "regular"),
+        flags=schema.flags | counter,
+        column_order=schema.column_order + tuple(column.name for column in added),
+    )
+
+
+def as_compact(schema: TableSchema) -> TableSchema:
+    """The schema of a table WITH COMPACT STORAGE: how it is stored, with columns that CQL does not show.
+
+    Without clustering, the columns are static ones of a table with clustering `column1` and regular `value`. With
+    clustering but no other column there is a `value` of type empty.
+    """
+    taken = {column.name for column in schema.visible}
+    value_name = default_names("value", taken, 1)[0]
+    counter = schema.flags & {COUNTER}
+    if schema.clustering:
+        flags = {DENSE, COMPOUND} if len(schema.clustering) > 1 else {DENSE}
+        hidden = () if schema.regular else (Column(value_name, CqlType("empty"), "regular"),)
+        return replace(schema, regular=schema.regular + hidden, flags=frozenset(flags) | counter)
+    value = Column(value_name, CqlType("counter" if counter else "blob"), "regular")
+    return replace(
+        schema,
+        clustering=(Column(default_names("column", taken, 1)[0], CqlType("text"), "clustering", 0),),
+        static=tuple(replace(column, kind="static") for column in schema.regular),
+        regular=(value,),
+        flags=counter,
+    )
+
+
+def created_view(statement: CreateView, keyspace: str, tables: Mapping[str, TableSchema]) -> TableSchema:
+    """A materialized view, whose columns have the types they have in its base table."""
+    base = tables.get(statement.base_name)
+    if base is None or not is_in(statement.base_keyspace, keyspace):
+        raise SchemaError(f"the base table {statement.base_name} of view {statement.name} is not in the DDL")
+    types = {column.name: column.type for column in base.visible}
+    key = statement.primary_key
+    names = statement.selected or tuple(types)
+    if missing := [name for name in names if name not in types]:
+        raise SchemaError(f"view {statement.name} selects columns its base table does not have: {', '.join(missing)}")
+    partition_key, clustering = key_columns(key, types, statement.options)
+    view = TableSchema(keyspace, statement.name, statement.options.id, partition_key, clustering, is_view=True)
+    rest = (name for name in names if name not in key.partition + key.clustering)
+    return with_columns(view, [Column(name, types[name], "regular") for name in rest])
+
+
+def altered(schema: TableSchema, statement: AlterTable, user_types: UserTypes) -> TableSchema:
+    for name in statement.dropped:
+        schema = without_column(schema, name, statement.dropped_time_us)
+    for old, new in statement.renamed:
+        schema = with_renamed_key(schema, old, new)
+    static = schema.is_static_compact
+    added = [plain_column(definition, user_types, static=static) for definition in statement.added]
+    for column in added:
+        if column.name in schema.dropped and schema.dropped[column.name].dropped_time_us == NEVER_AGAIN_US:
+            raise SchemaError(f"{column.name} is added again, but its DROP does not say USING TIMESTAMP")
+    return with_columns(schema, added)
+
+
+def without_column(schema: TableSchema, name: str, dropped_time_us: int | None) -> TableSchema:
+    column = next((column for column in schema.static + schema.regular if column.name == name), None)
+    if column is None:
+        raise SchemaError(f"DROP of {name}, which is no static or regular column")
+    time_us = NEVER_AGAIN_US if dropped_time_us is None else dropped_time_us
+    return replace(
+        schema,
+        static=tuple(kept for kept in schema.static if kept is not column),
+        regular=tuple(kept for kept in schema.regular if kept is not column),
+        dropped={**schema.dropped, name: DroppedColumn(name, column.type, column.kind, time_us)},
+        column_order=tuple(kept for kept in schema.column_order if kept != name),
+    )
+
+
+def with_renamed_key(schema: TableSchema, old: str, new: str) -> TableSchema:
+    if schema.column(new) or old not in [column.name for column in schema.partition_key + schema.clustering]:
+        raise SchemaError(f"RENAME of {old} to {new}: only key columns can be renamed, to names that are free")
+
+    def renamed(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        return tuple(replace(column, name=new) if column.name == old else column for column in columns)
+
+    return replace(schema, partition_key=renamed(schema.partition_key), clustering=renamed(schema.clustering))
