@@ -12,11 +12,12 @@ import numpy as np
 
 from flightsrv.kernels.gather import set_null
 from flightsrv.kernels.jit import kernel
-from flightsrv.kernels.native import load_be32, load_u8
+from flightsrv.kernels.native import compare, load_be32, load_u8
 
 DIGITS = 38
 """Of a decimal128."""
-_LIMBS = 5
+COMPARED_LIMBS = 1024
+"""How long a decimal in a clustering may be to sort by its value: 9,800 digits."""
 _LIMB_BITS = 32
 _LIMB_MASK = (1 << 32) - 1
 
@@ -105,50 +106,57 @@ def _compare_limbs(a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _digit_count(limbs):  # type: ignore[no-untyped-def]
-    """Decimal digits of a number, 0 for 0; the limbs are used up."""
+def _digit_count(limbs, spare):  # type: ignore[no-untyped-def]
+    """Decimal digits of a number, 0 for 0; spare is as long as limbs."""
+    for i in range(limbs.size):
+        spare[i] = limbs[i]
     digits = np.int64(0)
     top = limbs.size - 1
     while top >= 0:
-        if limbs[top] == 0:
+        if spare[top] == 0:
             top -= 1
             continue
         remainder = np.int64(0)
         for i in range(top, -1, -1):
-            dividend = remainder << _LIMB_BITS | limbs[i]
-            limbs[i] = dividend // 10
+            dividend = remainder << _LIMB_BITS | spare[i]
+            spare[i] = dividend // 10
             remainder = dividend % 10
         digits += 1
     return digits
 
 
 @kernel
-def compare_decimals(a, a_size, b, b_size):  # type: ignore[no-untyped-def]
-    """Numeric order of two decimals, both longer than their scale; 1.0 and 1.00 are equal."""
-    limb_count = (max(a_size, b_size) - 4) // 4 + 2
-    a_limbs = np.zeros(limb_count, np.int64)
-    b_limbs = np.zeros(limb_count, np.int64)
+def compare_decimals(a, a_size, b, b_size, scratch):  # type: ignore[no-untyped-def]
+    """Numeric order of two decimals, both longer than their scale; 1.0 and 1.00 are equal.
+
+    scratch: int64 (3, limbs). Numbers of more limbs, or scales further apart, sort by their bytes.
+    """
+    a_scale = _scale_at(a)
+    b_scale = _scale_at(b)
+    wide = (max(a_size, b_size) - 4) // 4 + 2
+    if wide > scratch.shape[1]:
+        return np.int64(compare(a, b, min(a_size, b_size)))
+    a_limbs = scratch[0, :wide]
+    b_limbs = scratch[1, :wide]
     a_sign = _magnitude(a + 4, a_size - 4, a_limbs)
     b_sign = _magnitude(b + 4, b_size - 4, b_limbs)
     if a_sign != b_sign or a_sign == 0:
         return (1 if a_sign > b_sign else 0) - (1 if a_sign < b_sign else 0)
-    a_scale = _scale_at(a)
-    b_scale = _scale_at(b)
     # Where the leading digit stands decides; only for equal places are the digits themselves scaled and compared, and
-    # then the scales differ by no more than the digits' counts do.
-    a_place = _digit_count(a_limbs.copy()) - a_scale
-    b_place = _digit_count(b_limbs.copy()) - b_scale
+    # then the scales differ by no more than the counts of digits do.
+    a_place = _digit_count(a_limbs, scratch[2, :wide]) - a_scale
+    b_place = _digit_count(b_limbs, scratch[2, :wide]) - b_scale
     if a_place != b_place:
         return a_sign if a_place > b_place else -a_sign
     shift = abs(a_scale - b_scale)
-    wide = limb_count + shift // 9 + 1
-    a_wide = np.zeros(wide, np.int64)
-    b_wide = np.zeros(wide, np.int64)
-    a_wide[:limb_count] = a_limbs
-    b_wide[:limb_count] = b_limbs
+    longer = wide + shift // 9 + 1
+    if longer > scratch.shape[1]:
+        return np.int64(compare(a, b, min(a_size, b_size)))
+    scratch[0, wide:longer] = 0
+    scratch[1, wide:longer] = 0
     for _ in range(shift):
-        _times_ten(a_wide if a_scale < b_scale else b_wide)
-    return a_sign * _compare_limbs(a_wide, b_wide)
+        _times_ten(scratch[0 if a_scale < b_scale else 1, :longer])
+    return a_sign * _compare_limbs(scratch[0, :longer], scratch[1, :longer])
 
 
 @kernel

@@ -70,6 +70,8 @@ class MergeRules(NamedTuple):
     """int64 (clustering,)."""
     reverse: np.ndarray[Any, Any]
     """int8 (clustering,)."""
+    scratch: np.ndarray[Any, Any]
+    """int64 (3, COMPARED_LIMBS): for comparing decimals."""
     statics: int
     """How many of the cell columns, the first ones, are static."""
     now_s: int
@@ -245,9 +247,7 @@ def _find_versions(slabs, state, rules):  # type: ignore[no-untyped-def]
             order = -1
         else:
             best = state.versions[0]
-            order = compare_clusterings(
-                slabs, rules.comparators, rules.reverse, run, state.row[run], best, state.row[best]
-            )
+            order = compare_clusterings(slabs, rules, run, state.row[run], best, state.row[best])
         if order < 0:
             count = 0
         if order <= 0:

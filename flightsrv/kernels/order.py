@@ -93,8 +93,8 @@ def _compare_uuids(a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def compare_values(comparator, a, a_size, b, b_size):  # type: ignore[no-untyped-def]
-    """Below, equal to or above 0 for two values of one type at their addresses; sizes below 0 are null.
+def compare_values(comparator, a, a_size, b, b_size, scratch):  # type: ignore[no-untyped-def]
+    """Below, equal to or above 0 for two values of one type at their addresses; sizes below 0 are null. scratch: int64 (3, limbs).
 
     Values whose size is not their type's sort by their bytes: what they mean is for others to refuse.
     """
@@ -111,7 +111,7 @@ def compare_values(comparator, a, a_size, b, b_size):  # type: ignore[no-untyped
     if comparator == VARINT:
         return compare_varints(a, a_size, b, b_size)
     if comparator == DECIMAL and a_size > 4 and b_size > 4:
-        return compare_decimals(a, a_size, b, b_size)
+        return compare_decimals(a, a_size, b, b_size, scratch)
     if a_size == 16 and b_size == 16:
         if comparator == UUID:
             return _compare_uuids(a, b)
@@ -132,14 +132,14 @@ def side_of(kind):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def compare_clusterings(slabs, comparators, reverse, run_a, row_a, run_b, row_b):  # type: ignore[no-untyped-def]
+def compare_clusterings(slabs, rules, run_a, row_a, run_b, row_b):  # type: ignore[no-untyped-def]
     """Order of two rows or markers of one partition.
 
-    slabs: Slabs of all runs. comparators: int64 (clustering,); reverse: int8 (clustering,), 1 for DESC.
+    slabs: Slabs of all runs. rules: MergeRules.
     """
     side_a = side_of(slabs.rows[run_a, row_a, KIND])
     side_b = side_of(slabs.rows[run_b, row_b, KIND])
-    for i in range(comparators.size):
+    for i in range(rules.comparators.size):
         a_size = np.int64(slabs.size[run_a, 1 + i, row_a])
         b_size = np.int64(slabs.size[run_b, 1 + i, row_b])
         if a_size == NOT_IN_BOUND or b_size == NOT_IN_BOUND:
@@ -147,10 +147,15 @@ def compare_clusterings(slabs, comparators, reverse, run_a, row_a, run_b, row_b)
                 break
             return side_a if a_size == NOT_IN_BOUND else -side_b
         order = compare_values(
-            comparators[i], slabs.at[run_a, 1 + i, row_a], a_size, slabs.at[run_b, 1 + i, row_b], b_size
+            rules.comparators[i],
+            slabs.at[run_a, 1 + i, row_a],
+            a_size,
+            slabs.at[run_b, 1 + i, row_b],
+            b_size,
+            rules.scratch,
         )
         if order != 0:
-            if reverse[i] and a_size >= 0 and b_size >= 0:
+            if rules.reverse[i] and a_size >= 0 and b_size >= 0:
                 return -order
             return order
     return _sign(side_a, side_b)

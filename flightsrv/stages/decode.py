@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,17 @@ _MAX_KEY_BYTES = 65535
 _LEAST_TOKEN = -(2**63)
 
 
+class Start(NamedTuple):
+    """Where a run begins in the uncompressed data: at a partition."""
+
+    position: int
+    key: bytes | None
+    """The partition's, when an index says so; None at the start of the file."""
+
+
+FILE_START = Start(0, None)
+
+
 class Run:
     """One SSTable's rows, decoded part by part into one slab."""
 
@@ -44,8 +56,8 @@ class Run:
         self._state[OPEN_TOKEN] = _LEAST_TOKEN
         self._key = np.zeros(_MAX_KEY_BYTES + SLACK, np.uint8)
 
-    def decode(self, windows: Iterator[Window]) -> Iterator[SlabPart]:
-        """Fill the slab again and again. What it holds is valid until the next part is asked for.
+    def decode(self, windows: Iterator[Window], begin: Start = FILE_START) -> Iterator[SlabPart]:
+        """Fill the slab again and again, from `begin` on. What it holds is valid until the next part is asked for.
 
         Raises CorruptSSTableError with the position of what is damaged, or of where the data ends too early.
         """
@@ -58,6 +70,8 @@ class Run:
                 break
             if left is not None:
                 window = _joined(left, window)
+            elif begin.key is not None:
+                self._skip_to(window, begin, begin.key)
             left = yield from self._decode_window(window)
             if left is None:
                 window.release()
@@ -91,6 +105,15 @@ class Run:
                 break
         self._keep_key()
         return Window(window.data, at, window.stop, window.position + at - window.start, window.pool)
+
+    def _skip_to(self, window: Window, begin: Start, key: bytes) -> None:
+        """Begin inside of the first window, after making sure that the partition the index speaks of is there."""
+        window.start += begin.position - window.position
+        window.position = begin.position
+        head = window.data[window.start : min(window.start + 2 + len(key), window.stop)].tobytes()
+        if head != len(key).to_bytes(2, "big") + key:
+            what = "the index says that a partition starts here, but its key is another"
+            raise CorruptSSTableError(what, Where(self._path, position=begin.position))
 
     def _keep_key(self) -> None:
         """The key of the partition at hand outlives its window."""

@@ -1,0 +1,144 @@
+"""What one scan will do: which SSTables, which token ranges, which columns of what the runs hold."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from flightsrv.arrow.types import arrow_schema
+from flightsrv.cql.ordering import COMPOUND, comparator_of
+from flightsrv.cql.schema import Column, TableSchema
+from flightsrv.errors import RequestError, UnsupportedRequestError
+from flightsrv.kernels.decimals import COMPARED_LIMBS
+from flightsrv.kernels.merge import MergeRules
+from flightsrv.scan.request import ScanRequest
+from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, MURMUR3
+from flightsrv.scan.sstables import SSTable
+from flightsrv.stages.encode import OutputColumn
+
+RANDOM = "org.apache.cassandra.dht.RandomPartitioner"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRange:
+    """Tokens above `after` up to `upto`."""
+
+    after: int
+    upto: int
+
+    @property
+    def is_whole_ring(self) -> bool:
+        return self.after == LEAST_TOKEN and self.upto == GREATEST_TOKEN
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A scan, ready to run."""
+
+    table: TableSchema
+    sstables: tuple[SSTable, ...]
+    ranges: tuple[TokenRange, ...]
+    """In token order; runs of one range are merged, then those of the next."""
+    schema: pa.Schema
+    outputs: tuple[OutputColumn, ...]
+    rules: MergeRules
+    limit: int | None
+
+
+def plan_scan(table: TableSchema, sstables: tuple[SSTable, ...], request: ScanRequest) -> Plan:
+    """Plan the scan of a table. Raises RequestError, UnsupportedRequestError."""
+    refuse_unserved(table)
+    ranges = token_ranges(request.token_start, request.token_end)
+    _check_partitioners(table, sstables, ranges)
+    if len(sstables) > 1:
+        _refuse_uncomparable(table)
+    schema = arrow_schema(table, request.columns)
+    return Plan(
+        table,
+        sstables,
+        ranges,
+        schema,
+        tuple(_outputs(table, schema)),
+        MergeRules(
+            comparators=np.array([comparator_of(column.type) for column in table.clustering], np.int64),
+            reverse=np.array([column.reversed for column in table.clustering], np.int8),
+            scratch=np.zeros((3, COMPARED_LIMBS), np.int64),
+            statics=len(table.static),
+            now_s=int(time.time()) if request.now_s is None else request.now_s,
+            strict_liveness=int(table.is_view),
+        ),
+        request.limit,
+    )
+
+
+def token_ranges(start: int | None, end: int | None) -> tuple[TokenRange, ...]:
+    """The range (start, end] of the ring, which wraps round it if start is not below end; equal bounds are all of it."""
+    after = LEAST_TOKEN if start is None else start
+    upto = GREATEST_TOKEN if end is None else end
+    if after == upto:
+        return (TokenRange(LEAST_TOKEN, GREATEST_TOKEN),)
+    if after < upto:
+        return (TokenRange(after, upto),)
+    return tuple(
+        each for each in (TokenRange(LEAST_TOKEN, upto), TokenRange(after, GREATEST_TOKEN)) if each.after < each.upto
+    )
+
+
+def refuse_unserved(table: TableSchema) -> None:
+    """Raise UnsupportedRequestError naming a column whose type is not served yet."""
+    for column in table.partition_key + table.clustering + table.static + table.regular:
+        if column.type.is_multicell:
+            raise UnsupportedRequestError(
+                f"table {table.keyspace}.{table.table}: column {column.name} is a non-frozen {column.type}, which is "
+                "not served yet"
+            )
+        if _holds(column, "counter") or _holds(column, "custom"):
+            raise UnsupportedRequestError(
+                f"table {table.keyspace}.{table.table}: column {column.name} is of type {column.type}, which is not "
+                "served yet"
+            )
+
+
+def _holds(column: Column, kind: str) -> bool:
+    types = [column.type]
+    while types:
+        each = types.pop()
+        if each.kind == kind:
+            return True
+        types.extend(each.arguments)
+    return False
+
+
+def _check_partitioners(table: TableSchema, sstables: tuple[SSTable, ...], ranges: tuple[TokenRange, ...]) -> None:
+    partitioners = {each.statistics.partitioner for each in sstables}
+    name = f"table {table.keyspace}.{table.table}"
+    if len(partitioners) > 1:
+        raise UnsupportedRequestError(f"{name} has SSTables of several partitioners: {', '.join(sorted(partitioners))}")
+    if partitioners <= {MURMUR3}:
+        return
+    if not all(each.is_whole_ring for each in ranges):
+        raise RequestError(f"{name} is not of Murmur3Partitioner: token ranges are not served")
+    if RANDOM in partitioners and len(sstables) > 1:
+        raise UnsupportedRequestError(f"{name} has several SSTables of RandomPartitioner, which are not merged yet")
+
+
+def _refuse_uncomparable(table: TableSchema) -> None:
+    for column in table.clustering:
+        if comparator_of(column.type) == COMPOUND:
+            raise UnsupportedRequestError(
+                f"table {table.keyspace}.{table.table} has several SSTables, and its clustering column {column.name} "
+                f"is of type {column.type}, by which they are not merged yet"
+            )
+
+
+def _outputs(table: TableSchema, schema: pa.Schema) -> list[OutputColumn]:
+    """The wanted columns, in the order of the Arrow schema, as values of a selection."""
+    places: dict[str, OutputColumn] = {}
+    for position, column in enumerate(table.partition_key):
+        places[column.name] = OutputColumn(column, 0, position if len(table.partition_key) > 1 else -1)
+    for value, column in enumerate(table.clustering + table.static + table.regular, 1):
+        places[column.name] = OutputColumn(column, value)
+    return [places[name] for name in schema.names]

@@ -1,0 +1,72 @@
+"""How one SSTable's rows meet the table's schema: what its decode kernel must know."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flightsrv.cql.agreement import check_against_header
+from flightsrv.cql.marshal import parse_marshal
+from flightsrv.cql.schema import HeaderColumns, TableSchema, header_column
+from flightsrv.kernels.cells import (
+    HAS_TOKENS,
+    MIN_DELETION_TIME_S,
+    MIN_TIMESTAMP_US,
+    MIN_TTL_S,
+    RUN_NUMBERS,
+    STATIC_COLUMNS,
+    TOKEN_AFTER,
+    TOKEN_UPTO,
+    UNSIGNED_DELETION_TIME,
+    RunHeader,
+)
+from flightsrv.scan.sstables import SSTable
+from flightsrv.slab import NO_TIMESTAMP
+
+MURMUR3 = "org.apache.cassandra.dht.Murmur3Partitioner"
+LEAST_TOKEN, GREATEST_TOKEN = -(2**63), 2**63 - 1
+
+_NO_CELL = -1
+
+
+def run_header(sstable: SSTable, schema: TableSchema, after: int, upto: int) -> RunHeader:
+    """Match an SSTable's header with the schema; its partitions with tokens in (after, upto] are wanted.
+
+    Raises SchemaError naming the columns that do not match.
+    """
+    header = sstable.statistics.header
+    statics, regulars = _with_bytes(header.static_columns), _with_bytes(header.regular_columns)
+    check_against_header(schema, header.key_type, header.clustering_types, statics, regulars)
+    columns = [header_column(name, text, "static") for name, text in statics]
+    columns += [header_column(name, text, "regular") for name, text in regulars]
+    cells = {column.name_bytes: i for i, column in enumerate(schema.static + schema.regular)}
+    kept = {column.name_bytes: column for column in schema.static + schema.regular}
+    column_cell, dropped_us = [], []
+    for column in columns:
+        known = kept.get(column.name_bytes)
+        dropped = schema.dropped.get(column.name)
+        # A column that was dropped and added again as something else: all that this file has of it is from before.
+        is_other = known is not None and (known.kind != column.kind or known.type.is_multicell != column.type.is_multicell)
+        column_cell.append(_NO_CELL if known is None or is_other else cells[column.name_bytes])
+        dropped_us.append(NO_TIMESTAMP if dropped is None else dropped.dropped_time_us)
+    numbers = np.zeros(RUN_NUMBERS, np.int64)
+    numbers[MIN_TIMESTAMP_US] = header.min_timestamp_us
+    numbers[MIN_DELETION_TIME_S] = header.min_local_deletion_time_s
+    numbers[MIN_TTL_S] = header.min_ttl_s
+    numbers[UNSIGNED_DELETION_TIME] = sstable.descriptor.version.has_uint_deletion_time
+    numbers[STATIC_COLUMNS] = len(statics)
+    numbers[HAS_TOKENS] = sstable.statistics.partitioner == MURMUR3
+    numbers[TOKEN_AFTER], numbers[TOKEN_UPTO] = after, upto
+    clustering = [parse_marshal(text).type.fixed_size for text in header.clustering_types]
+    return RunHeader(
+        numbers=numbers,
+        clustering_size=np.array(clustering, np.int32),
+        column_size=np.array([column.type.fixed_size for column in columns], np.int32),
+        column_cell=np.array(column_cell, np.int32),
+        column_complex=np.array([column.type.is_multicell for column in columns], np.int8),
+        dropped_us=np.array(dropped_us, np.int64),
+        present=np.zeros(len(columns), np.int8),
+    )
+
+
+def _with_bytes(columns: tuple[tuple[str, str], ...]) -> HeaderColumns:
+    return [(name.encode("utf-8", "surrogateescape"), text) for name, text in columns]
