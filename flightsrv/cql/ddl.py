@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from flightsrv.cql.grammar import parse_statements
 from flightsrv.cql.schema import (
     COMPOUND,
     COUNTER,
@@ -31,7 +32,6 @@ from flightsrv.cql.statements import (
     Options,
     PrimaryKey,
     Statement,
-    parse_statements,
 )
 from flightsrv.cql.types import CqlType
 from flightsrv.cql.user_types import resolve_type, resolve_user_types
