@@ -81,7 +81,7 @@ def arrow_type(type_: CqlType) -> pa.DataType:
 def arrow_field(column: Column) -> pa.Field:
     """The field of a column, with what the wire says about it.
 
-    uuid is the canonical extension type arrow.uuid, by plain metadata: at the top of a column, never inside another type.
+    uuid is the canonical extension type arrow.uuid, by plain metadata; inside other types it is bare bytes.
     """
     metadata = {PUSHDOWN_KEY: PUSHDOWN.get(column.type.kind, b"none")}
     if column.type.kind in ("uuid", "timeuuid"):
