@@ -21,6 +21,7 @@ from flightsrv.errors import (
     SchemaError,
     SSTableError,
     UnsupportedRequestError,
+    ValueFormError,
 )
 from flightsrv.scan.request import ScanRequest
 from flightsrv.server.admission import AdmissionError
@@ -59,6 +60,8 @@ _FAILURES: tuple[tuple[type[FlightsrvError], grpc.StatusCode, str, str], ...] = 
     (ScanCancelledError, grpc.StatusCode.ABORTED, "cancelled", "shutdown"),
     (CorruptSSTableError, grpc.StatusCode.INTERNAL, "corruption", "internal"),
     (SSTableError, grpc.StatusCode.INTERNAL, "storage", "internal"),
+    (ValueFormError, grpc.StatusCode.INTERNAL, "corruption", "internal"),
+    (FlightsrvError, grpc.StatusCode.INTERNAL, "other", "internal"),
 )
 """In this order: the first class that an error is an instance of."""
 

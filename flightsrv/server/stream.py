@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Generator, Iterator
 
 from flightsrv.errors import ScanCancelledError
 from flightsrv.scan.request import ScanRequest
@@ -88,12 +89,19 @@ class ScanThread:
             self._stop_if_cancelled()
             self._phases.enter("stream")
             self._loop.call_soon_threadsafe(self._set_opened, scan)
-            for frame in scan.frames():
+            self._hand_over(scan.frames())
+        finally:
+            scan.close()
+
+    def _hand_over(self, frames: Iterator[Frame]) -> None:
+        try:
+            for frame in frames:
                 self._slots.acquire()
                 self._stop_if_cancelled()
                 self._loop.call_soon_threadsafe(self._handed.put_nowait, frame)
         finally:
-            scan.close()
+            if isinstance(frames, Generator):  # its stages end before the scan closes their files
+                frames.close()
 
     def _stop_if_cancelled(self) -> None:
         if self._cancelled:

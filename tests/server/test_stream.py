@@ -16,7 +16,7 @@ from flightsrv.server.flight_pb2 import Ticket
 from flightsrv.server.service import SERVICE
 from flightsrv.server.stream import ScanThread
 from flightsrv.telemetry.phases import Phases
-from tests.server.fake_engine import FakeEngine, frame_of
+from tests.server.fake_engine import FakeEngine, FakeScan, frame_of
 from tests.server.running import eventually, running, ticket
 
 PROMPT_S = 0.2
@@ -188,3 +188,24 @@ def test_an_empty_batch_is_a_batch(server, engine):
     assert server.client().do_get(ticket()).read_all() == pa.table(
         {"k": pa.array([], pa.int64()), "v": pa.array([], pa.binary())}
     )
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_the_stages_of_a_scan_end_before_it_is_closed(server, engine, cancelled):
+    order = []
+
+    class Scan(FakeScan):
+        def frames(self):
+            try:
+                yield from super().frames()
+            finally:
+                order.append("stages")
+
+        def close(self):
+            order.append("scan")
+
+    engine.open_scan = lambda _request: Scan(engine.frame, None if cancelled else 3, lambda _number: None)
+    reader = server.client().do_get(ticket())
+    reader.read_chunk()
+    reader.cancel() if cancelled else reader.read_all()
+    eventually(lambda: order == ["stages", "scan"])
