@@ -3,10 +3,14 @@
 import time
 
 import pyarrow as pa
+import pyarrow.flight as flight
 import pytest
 
 from flightsrv.errors import NotServedError
-from tests.server.running import eventually, ticket
+from flightsrv.telemetry.options import TelemetryOptions
+from tests.server.fake_engine import FakeEngine
+from tests.server.running import eventually, running, ticket
+from tests.telemetry.collector import Collector
 
 PHASES = "cqlite_rpc_phase_duration_seconds_count"
 WHOLE = ("validate", "admission", "resolve", "merge_setup", "stream")
@@ -110,3 +114,19 @@ def test_every_metric_has_a_text_that_says_what_it_is(server):
 def test_metrics_have_the_names_that_dashboards_of_cqlite_flight_ask_for(server, name):
     server.client().do_get(ticket()).read_all()
     assert f"\n# TYPE {name} " in server.get("/metrics")[1]
+
+
+def test_a_trace_goes_on_through_the_server_to_the_collector():
+    trace_id, parent_id = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+    traced = flight.FlightCallOptions(headers=[(b"traceparent", f"00-{trace_id}-{parent_id}-01".encode())])
+    collector = Collector()
+    options = TelemetryOptions(push_metrics=True, push_traces=True, endpoint=collector.endpoint)
+    with running(FakeEngine(), telemetry=options) as server:
+        server.client().do_get(ticket(), traced).read_all()
+    collector.stop()
+    (span,) = collector.spans
+    assert (span.name, span.trace_id.hex(), span.parent_span_id.hex()) == ("flight.rpc", trace_id, parent_id)
+    said = {attribute.key: attribute.value for attribute in span.attributes}
+    assert (said["db.namespace"].string_value, said["db.collection.name"].string_value) == ("ks", "t")
+    assert (said["rpc.status_code"].string_value, said["cqlite.rpc.rows"].int_value) == ("OK", 300)
+    assert collector.points["cqlite.rpc.phase.duration"] == ("histogram", "s")

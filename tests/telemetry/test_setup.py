@@ -1,12 +1,8 @@
 """Telemetry as its readers see it: Prometheus text and an OTLP collector."""
 
 import re
-from concurrent import futures
 
-import grpc
 import pytest
-from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2, metrics_service_pb2_grpc
-from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
 
 from flightsrv.telemetry.clocks import ScanClocks
 from flightsrv.telemetry.meters import METHODS, PHASES
@@ -14,6 +10,7 @@ from flightsrv.telemetry.options import TelemetryOptions
 from flightsrv.telemetry.phases import Phases
 from flightsrv.telemetry.setup import Telemetry
 from flightsrv.telemetry.traces import RpcSpan
+from tests.telemetry.collector import Collector
 
 TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
@@ -119,41 +116,6 @@ def test_two_servers_in_one_process_keep_their_numbers_apart(telemetry):
     other.meters.rows.add(5, "do_get")
     assert list(samples(telemetry, "cqlite_rpc_rows_total").values()) == [0.0]
     other.shutdown()
-
-
-class Collector:
-    """An OTLP collector that keeps what it is sent."""
-
-    def __init__(self):
-        self.points = {}
-        self.spans = []
-        self._server = grpc.server(futures.ThreadPoolExecutor(2))
-        metrics_service_pb2_grpc.add_MetricsServiceServicer_to_server(Metrics(self), self._server)
-        trace_service_pb2_grpc.add_TraceServiceServicer_to_server(Traces(self), self._server)
-        self.endpoint = f"http://127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
-        self._server.start()
-
-    def stop(self):
-        self._server.stop(None).wait()
-
-
-class Metrics(metrics_service_pb2_grpc.MetricsServiceServicer):
-    def __init__(self, collector):
-        self.collector = collector
-
-    def Export(self, request, context):  # noqa: ARG002, N802
-        for metric in request.resource_metrics[0].scope_metrics[0].metrics:
-            self.collector.points[metric.name] = (metric.WhichOneof("data"), metric.unit)
-        return metrics_service_pb2.ExportMetricsServiceResponse()
-
-
-class Traces(trace_service_pb2_grpc.TraceServiceServicer):
-    def __init__(self, collector):
-        self.collector = collector
-
-    def Export(self, request, context):  # noqa: ARG002, N802
-        self.collector.spans.extend(request.resource_spans[0].scope_spans[0].spans)
-        return trace_service_pb2.ExportTraceServiceResponse()
 
 
 @pytest.fixture
