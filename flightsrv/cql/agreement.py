@@ -85,9 +85,9 @@ def readable_as(wanted: CqlType, stored: CqlType) -> bool:
     """Whether every value of type `stored` can be read as one of type `wanted`.
 
     Whether a udt is frozen does not count: 3.0 wrote frozen ones as if they were not (CASSANDRA-15035). Nor does its
-    name or keyspace; a tuple or udt may have got more fields since.
+    name or keyspace; a tuple or udt may have got more fields since. A custom type is opaque, so it can be anything.
     """
-    if wanted.kind == "blob":
+    if wanted.kind in ("blob", "custom"):
         return not stored.is_multicell and stored.kind != "counter"
     if wanted.kind != stored.kind:
         return stored.kind in READABLE_AS.get(wanted.kind, ())

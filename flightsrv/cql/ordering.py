@@ -16,7 +16,7 @@ from typing import Any, Final
 from flightsrv.cql.elements import collection_elements, tuple_fields, vector_elements
 from flightsrv.cql.marshal import parse_marshal
 from flightsrv.cql.numbers import read_decimal, read_varint
-from flightsrv.cql.types import CqlType
+from flightsrv.cql.types import MARSHAL_PACKAGE, CqlType
 from flightsrv.errors import SchemaError
 
 BYTES: Final = 0
@@ -87,7 +87,7 @@ def comparator_of(type_: CqlType) -> int:
 
 
 def is_composite(type_: CqlType) -> bool:
-    return bool(parse_marshal(type_.class_name).components)
+    return type_.class_name.removeprefix(MARSHAL_PACKAGE).startswith("CompositeType")
 
 
 def compare(type_: CqlType, a: bytes, b: bytes) -> int:
