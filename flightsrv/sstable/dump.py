@@ -30,6 +30,8 @@ _TICKS = {
     "deletion_time_s": timedelta(seconds=1),
 }
 """Ends of names of fields that are points in time: what they count since 1970."""
+_NO_TIMES = (0, 2**31 - 1, 2**32 - 1)
+"""Not repaired, not deleted."""
 
 
 def dump(lines: Iterable[Line], data: bytes | memoryview) -> Iterator[str]:
@@ -73,7 +75,7 @@ def _array_text(array: npt.NDArray[Any]) -> str:
 def _time_text(field: str, value: int) -> str:
     """` = 2022-12-20T15:40:12Z` behind a time that a date can be said for."""
     tick = next((tick for end, tick in _TICKS.items() if field.endswith(end)), None)
-    if tick is None or value == 0:
+    if tick is None or value in _NO_TIMES:
         return ""
     try:
         moment = datetime(1970, 1, 1, tzinfo=UTC) + value * tick

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from tests.reference.chunks import uncompressed
 from tests.reference.fixtures import COLLECTION, COPIED
 
 NOT_TO_BE_READ = ("corrupt", "other-versions")
-"""Folders of the collection whose files are damaged, or are of versions that are refused."""
+"""Folders whose files are damaged, or are of versions that are refused."""
 
 
 @dataclass(frozen=True)
@@ -77,32 +77,28 @@ def copied(path: str) -> SSTable:
     return SSTable(COPIED / path)
 
 
-def _complete(folder: Path) -> Iterator[SSTable]:
-    for data_file in sorted(folder.rglob("*-Data.db")):
-        sstable = SSTable(data_file)
-        if sstable.file("Statistics.db").exists():
-            yield sstable
+def _folders(root: Path) -> list[Path]:
+    """The folders of SSTables that can be read."""
+    folders = {data_file.parent for data_file in root.rglob("*-Data.db")}
+    return sorted(folder for folder in folders if folder.relative_to(root).parts[0] not in NOT_TO_BE_READ)
 
 
-COPIED_SSTABLES = tuple(_complete(COPIED))
+def _complete(folder: Path) -> list[SSTable]:
+    """The SSTables of a folder; those that a node had not finished lack Statistics.db."""
+    sstables = [SSTable(data_file) for data_file in sorted(folder.glob("*-Data.db"))]
+    return [sstable for sstable in sstables if sstable.file("Statistics.db").exists()]
 
 
-def _sets_of_the_collection() -> list[Path]:
-    """The folders of SSTables, those not to be read aside."""
-    folders = {data_file.parent for data_file in COLLECTION.rglob("*-Data.db")}
-    return sorted(folder for folder in folders if folder.relative_to(COLLECTION).parts[0] not in NOT_TO_BE_READ)
+COPIED_SSTABLES = [sstable for folder in _folders(COPIED) for sstable in _complete(folder)]
 
 
 def every_sstable() -> list[Any]:
     """pytest parameters, one a folder of SSTables: those copied, then, with the mark `shared`, all there are."""
-    here = [
-        pytest.param(list(_complete(folder)), id=folder.relative_to(COPIED).as_posix())
-        for folder in sorted({sstable.data_file.parent for sstable in COPIED_SSTABLES})
-    ]
+    here = [pytest.param(_complete(folder), id=folder.relative_to(COPIED).as_posix()) for folder in _folders(COPIED)]
     if not COLLECTION.exists():
         skip = pytest.mark.skip(reason=f"the whole collection is not at {COLLECTION}")
         return [*here, pytest.param(None, id="whole-collection", marks=[pytest.mark.shared, skip])]
     return here + [
-        pytest.param(list(_complete(folder)), id=f"all/{folder.relative_to(COLLECTION)}", marks=pytest.mark.shared)
-        for folder in _sets_of_the_collection()
+        pytest.param(_complete(folder), id=f"all/{folder.relative_to(COLLECTION)}", marks=pytest.mark.shared)
+        for folder in _folders(COLLECTION)
     ]
