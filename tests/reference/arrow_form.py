@@ -77,7 +77,8 @@ def _json_of(type_: CqlType, scalar: pa.Scalar) -> Any:
         case "time":
             return json_of_time(scalar.value)
         case "uuid" | "timeuuid" | "lexical_uuid":
-            return str(uuid.UUID(bytes=scalar.as_py()))
+            value = scalar.as_py()  # pyarrow gives UUIDs for top-level columns, which have the extension type
+            return str(value if isinstance(value, uuid.UUID) else uuid.UUID(bytes=value))
         case "decimal":
             return json_of_decimal(int(Fraction(scalar.as_py()) * 10**DECIMAL_SCALE), DECIMAL_SCALE)
         case "varint":

@@ -21,7 +21,7 @@ from tests.reference.types import CqlType, types_of_schema
 PROJECT = Path(__file__).parents[2]
 COPIED = PROJECT / "tests/data/sstables"
 COLLECTION = PROJECT.parent / "shared/sstables"
-SERVED_VERSIONS = ("ma", "mb", "mc", "md", "me", "na", "nb", "nc", "oa")
+SERVED_VERSIONS = ("ma", "mb", "mc", "md", "me", "na", "nb", "nc", "oa", "da")
 
 
 @dataclass(frozen=True)
