@@ -100,8 +100,6 @@ def refusal(fixture: FixtureSet) -> str | None:
                 return f"counter {name}"
             if type_.is_multi_cell:
                 return f"non-frozen {type_.name} {name}"
-        if fixture.expected and len(fixture.expected.get("clustering") or []) != len(header.clustering):
-            return "static compact storage"
     return None
 
 
