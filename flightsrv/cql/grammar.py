@@ -150,15 +150,17 @@ def parser() -> Lark:
     )
 
 
+BLANK: Final = r"(?:\s|--[^\n]*|//[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/)"
+"""White space or a comment."""
 STATEMENT: Final = re.compile(
-    r"""
-    (?: \s | --[^\n]* | //[^\n]* | /\*(?:[^*]|\*(?!/))*+\*/ )*+
-    (?P<text> (?: --[^\n]* | //[^\n]* | /\*(?:[^*]|\*(?!/))*+\*/ | '[^']*' | "[^"]*" | \$\$.*?\$\$ | [^;] )*+ )
-    """,
-    re.VERBOSE | re.DOTALL,
+    rf"""{BLANK}*+(?P<text>(?:{BLANK}|'[^']*'|"[^"]*"|\$\$.*?\$\$|[^;])*+)""",
+    re.DOTALL,
 )
-"""Blanks and comments, then all up to a semicolon that stands in no comment, string or name."""
-READ: Final = re.compile(r"(CREATE\s+(TABLE|COLUMNFAMILY|TYPE|MATERIALIZED\s+VIEW)|ALTER\s+TABLE)\b", re.IGNORECASE)
+"""All up to a semicolon that stands in no comment, string or name."""
+READ: Final = re.compile(
+    rf"(CREATE{BLANK}++(TABLE|COLUMNFAMILY|TYPE|MATERIALIZED{BLANK}++VIEW)|ALTER{BLANK}++TABLE)\b", re.IGNORECASE
+)
+"""How the statements begin that are read."""
 
 
 def parse_statements(text: str) -> Iterator[Statement]:
