@@ -1,4 +1,4 @@
-"""What the server asks of the engine. The tests put a small engine of their own in its place."""
+"""What the server asks of the engine (flightsrv.scan.engine). Tests put a small engine of their own in its place."""
 
 from __future__ import annotations
 
