@@ -106,7 +106,9 @@ class Scan:
     def _encoded(self, form: Callable[[list[Parts]], T]) -> Iterator[T]:
         settings = self._settings
         limits = BatchLimits(settings.batch_rows, settings.batch_bytes, self.plan.limit)
-        encoder = Encoder(list(self.plan.outputs), self._value_count, limits, self.clocks.stage("encode"))
+        key_columns = len(self.plan.table.partition_key)
+        clock = self.clocks.stage("encode")
+        encoder = Encoder(self.plan.outputs, self._value_count, key_columns, limits, clock)
         with closing(self.selections()) as selections:
             for batch in encoder.encode(selections, form):
                 self._cancel.check()

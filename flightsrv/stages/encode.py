@@ -6,7 +6,7 @@ into the frame.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -53,12 +53,15 @@ _ROW_OVERHEAD_BYTES = 9
 class Encoder:
     """Copies selections into the columns of a batch."""
 
-    def __init__(self, columns: list[OutputColumn], value_count: int, limits: BatchLimits, clock: Clock) -> None:
+    def __init__(
+        self, columns: Sequence[OutputColumn], value_count: int, key_columns: int, limits: BatchLimits, clock: Clock
+    ) -> None:
+        """value_count: of a selection; key_columns: of the partition key."""
         self._columns = columns
         self._builders: list[Builder] = [builder_of(each.column.type) for each in columns]
         self._limits = limits
         self._clock = clock
-        self._components = 1 + max((each.component for each in columns), default=-1)
+        self._components = key_columns if any(each.component >= 0 for each in columns) else 0
         self._widths = np.full(value_count, -1, np.int64)
         for each in columns:
             self._widths[each.value] = _ROW_OVERHEAD_BYTES

@@ -1,0 +1,108 @@
+"""The engine as its server sees it: tables, schemas and scans, over the pools and the memory that all scans share."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from flightsrv.arrow.types import arrow_schema
+from flightsrv.config import Settings
+from flightsrv.cql.schema import TableSchema
+from flightsrv.errors import FlightsrvError
+from flightsrv.scan.catalog import Catalog, Table, table_statistics
+from flightsrv.scan.flow import Pools
+from flightsrv.scan.folders import TableFolder, find_sstables
+from flightsrv.scan.plan import plan_scan, refuse_unserved
+from flightsrv.scan.request import ScanRequest
+from flightsrv.scan.run import Scan
+from flightsrv.scan.schemas import rows_of
+from flightsrv.scan.sstables import open_sstable
+from flightsrv.slab import BufferPool
+
+
+@dataclass(frozen=True, slots=True)
+class TableInfo:
+    """A table that is there, whether or not it can be served."""
+
+    keyspace: str
+    table: str
+    sstable_count: int
+    bytes_on_disk: int
+    """Of all Data.db."""
+    partition_count: int
+    row_count: int
+    schema: pa.Schema | None
+    problem: str | None
+    """Why it cannot be served, or None."""
+
+
+class Engine:
+    """Everything that blocks. Any thread may call any of it."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Raises SchemaError when a DDL file cannot be read."""
+        self._settings = settings
+        self._pools = Pools(settings.disk_threads, settings.cpu_threads)
+        self._buffers = BufferPool()
+        self.catalog = Catalog(settings.data, settings.tables, settings.ddl, self._rows)
+
+    def tables(self) -> list[TableInfo]:
+        """Every table there is. Raises SSTableError when a folder cannot be listed."""
+        infos = [self._info(table) for table in self.catalog.tables()]
+        return [info for info in infos if info is not None]
+
+    def arrow_schema(self, request: ScanRequest) -> pa.Schema:
+        """The schema of what a scan would answer; no look at the disk when the request brings its DDL.
+
+        Raises NotServedError, RequestError, SchemaError, SSTableError.
+        """
+        return arrow_schema(self.catalog.request_schema(request), request.columns)
+
+    def table_stats(self, keyspace: str, table: str, snapshot: str | None) -> dict[str, Any]:
+        """The answer of the action `table_stats`. Raises NotServedError."""
+        return table_statistics(self.catalog, self.catalog.table(keyspace, table), snapshot)
+
+    def open_scan(self, request: ScanRequest) -> Scan:
+        """A scan of the table as it is now. Raises NotServedError, RequestError, SchemaError, SSTableError."""
+        table = self.catalog.table(request.keyspace, request.table)
+        schema = self.catalog.request_schema(request)
+        plan = plan_scan(schema, self.catalog.sstables(table, request.snapshot), request)
+        return Scan(plan, self._settings, self._pools, self._buffers)
+
+    def close(self) -> None:
+        """End the threads; scans must be closed."""
+        self._pools.close()
+
+    def _info(self, table: Table) -> TableInfo | None:
+        """None for a folder without SSTables of its own: what is left of a dropped table, or one not yet flushed."""
+        try:
+            sstables = self.catalog.sstables(table)
+            if not sstables:
+                return None
+            schema = self.catalog.schema(table)
+            refuse_unserved(schema)
+        except FlightsrvError as error:
+            return TableInfo(table.keyspace, table.name, 0, 0, 0, 0, None, str(error))
+        stats = [each.statistics.stats for each in sstables]
+        return TableInfo(
+            table.keyspace,
+            table.name,
+            len(sstables),
+            sum(each.data_file_bytes for each in sstables),
+            sum(each.partition_count for each in stats),
+            sum(each.total_rows for each in stats),
+            arrow_schema(schema, None),
+            None,
+        )
+
+    def _rows(self, schema: TableSchema, folders: list[TableFolder]) -> list[dict[str, Any]]:
+        """All rows of a small table, as Python values."""
+        found = [item for folder in folders for item in find_sstables(folder.path).items()]
+        sstables = tuple(open_sstable(descriptor, components) for descriptor, components in found)
+        plan = plan_scan(schema, sstables, ScanRequest(schema.keyspace, schema.table))
+        with closing(Scan(plan, self._settings, self._pools, self._buffers)) as scan:
+            with closing(scan.selections()) as selections:
+                return [row for selection in selections for row in rows_of(schema, selection)]

@@ -1,0 +1,73 @@
+"""SSTables that real nodes wrote read as those nodes said they do; damaged ones give an error, or the right rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from flightsrv.errors import FlightsrvError, ValueFormError
+from tests.reference.arrow_form import beyond_arrow, comparable, rows_of_arrow
+from tests.reference.fixtures import FixtureSet, params, refusal
+from tests.reference.render import line_of
+from tests.reference.sstables import sstables_of
+from tests.scan.scanning import batches_of
+
+EXPLAINED = {
+    "derived-recompressed/nb_test3_lz4_raw_padded": "holds one of the two SSTables that its expected rows are of",
+    "sstable-adaptor/mc/keyspace1/auditlogsbyid": "its DDL says COMPACT STORAGE, its SSTable was written without",
+}
+"""Sets whose expected rows are not those of their SSTables with their DDL."""
+
+INDEX_IS_DAMAGED = ("oa_index_truncated", "da_partitions_truncated", "da_rows_empty")
+"""Damage that a full scan does not meet: it does not read the index. `flightsrv verify` does."""
+
+
+def _index_is_damaged(fixture: FixtureSet) -> bool:
+    return fixture.id.removeprefix("corrupt/derived/") in INDEX_IS_DAMAGED
+
+
+def is_served(fixture: FixtureSet) -> bool:
+    return bool(
+        refusal(fixture) is None
+        and fixture.has_expected_rows
+        and fixture.expected_rows()
+        and fixture.id not in EXPLAINED
+    )
+
+
+@pytest.mark.parametrize("fixture", params(is_served))
+def test_a_scan_gives_the_rows_the_node_gave(fixture: FixtureSet) -> None:
+    expected, types = fixture.expected_rows() or [], fixture.types
+    lost = beyond_arrow(expected, types)
+    if lost:
+        with pytest.raises(ValueFormError, match=f"column ({'|'.join(lost)}): a (decimal|varint)"):
+            batches_of(fixture)
+    columns = tuple(name for name in types if name not in lost)
+    rows = rows_of_arrow(batches_of(fixture, columns=columns), fixture.schema)
+    kept = [comparable({name: row[name] for name in columns}, types) for row in expected]
+    kept_types = {name: types[name] for name in columns}
+    lines = [[line_of(row, kept_types) for row in each] for each in (rows, kept)]
+    if fixture.schema["rows_order"].startswith("unspecified"):
+        lines = [sorted(each) for each in lines]
+    assert lines[0] == lines[1]
+
+
+def is_refused(fixture: FixtureSet) -> bool:
+    return bool(refusal(fixture) is not None and fixture.data_files and not _index_is_damaged(fixture))
+
+
+@pytest.mark.parametrize("fixture", params(is_refused))
+def test_a_set_that_is_not_served_is_refused_by_name(fixture: FixtureSet) -> None:
+    with pytest.raises(FlightsrvError):
+        batches_of(fixture)
+
+
+def is_readable_all_the_same(fixture: FixtureSet) -> bool:
+    return bool(fixture.id.startswith("corrupt/derived/") and not is_refused(fixture))
+
+
+@pytest.mark.parametrize("fixture", params(is_readable_all_the_same))
+def test_damage_outside_of_what_a_scan_reads_costs_no_row(fixture: FixtureSet) -> None:
+    (sstable,) = sstables_of(fixture)
+    row_count = sum(len(partition.unfiltered) for partition in sstable.partitions())
+    assert row_count > 0
+    assert sum(batch.num_rows for batch in batches_of(fixture)) == row_count
