@@ -134,7 +134,7 @@ def _grpc_options(scans: int) -> list[tuple[str, int]]:
 def serve(engine: Engine, settings: Settings, warm: Callable[[], object] | None = None) -> None:
     """Serve until SIGTERM or SIGINT; a second signal ends the process at once, as if there were no handler.
 
-    Prints the ready line, and writes it to `settings.ready_file`, which is removed again at the end.
+    Writes the ready line to `settings.ready_file`, which is removed again at the end, and prints it.
     """
     keep_freed_memory()
     uvloop.run(_serve(engine, settings, warm))
@@ -185,8 +185,8 @@ def _stop_on_signals() -> asyncio.Event:
 
 
 def _announce(line: str, ready_file: Path | None) -> None:
-    print(line, flush=True)
     if ready_file is not None:
         written = ready_file.with_name(f".{ready_file.name}.new")
         written.write_text(line + "\n", encoding="utf-8")
         written.replace(ready_file)
+    print(line, flush=True)

@@ -23,9 +23,14 @@ def engine_of(kind):
     return FakeEngine()
 
 
+def warm_for_ever():
+    print("warming", file=sys.stderr, flush=True)
+    threading.Event().wait()
+
+
 def main(chosen):
     engine = engine_of(chosen.pop("kind", ""))
-    warm = threading.Event().wait if chosen.pop("warms_for_ever", False) else None
+    warm = warm_for_ever if chosen.pop("warms_for_ever", False) else None
     environ = chosen.pop("environ", {})
     if "ready_file" in chosen:
         chosen["ready_file"] = Path(chosen["ready_file"])

@@ -169,7 +169,7 @@ def test_a_second_signal_ends_the_process_at_once():
 
 def test_a_signal_before_it_is_ready_ends_it():
     with process(ready=False, warms_for_ever=True) as server:
-        time.sleep(2.0)
+        assert server.popen.stderr.readline() == "warming\n"
         status, seconds = server.stopped()
         assert server.popen.stdout.read() == ""
     assert status == 0
