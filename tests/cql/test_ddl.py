@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+import contextlib
 import time
 from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from flightsrv.cql.ddl import NEVER_AGAIN_US, parse_ddl
 from flightsrv.cql.grammar import MAX_DDL_CHARS, MAX_STATEMENTS
 from flightsrv.cql.schema import DroppedColumn, TableSchema, select_order
 from flightsrv.cql.types import CqlType
 from flightsrv.errors import LimitError, SchemaError
+from tests.cql.strategies import types
 from tests.reference.fixtures import FixtureSet, params
 
 INT, TEXT = CqlType("int"), CqlType("text")
@@ -71,6 +75,23 @@ def test_the_schema_of_every_fixture(fixture: FixtureSet):
 )
 def test_types(text, type_):
     assert type_of(text) == type_
+
+
+@given(types().filter(lambda type_: "udt" not in repr(type_)))
+def test_a_type_that_is_printed_is_read_as_itself(type_):
+    assert type_of(str(type_)) == type_
+    assert type_of(str(type_.freeze())) == type_.freeze()
+
+
+WORDS = (
+    """CREATE TABLE TYPE t a int ( ) , ; < > = list frozen PRIMARY KEY WITH ALTER DROP ADD static 'x' "y" -- /* */ $$"""
+)
+
+
+@given(st.lists(st.sampled_from([*WORDS.split(), "\n"]), max_size=30))
+def test_any_words_are_a_schema_or_a_schema_error(words):
+    with contextlib.suppress(SchemaError):
+        parse("CREATE TABLE t (a int PRIMARY KEY); " + " ".join(words))
 
 
 def test_user_types_are_known_whichever_way_they_are_written():
