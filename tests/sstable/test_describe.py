@@ -7,16 +7,10 @@ import pytest
 from flightsrv.errors import CorruptSSTableError, UnsupportedSSTableError
 from flightsrv.sstable.cursor import Line
 from flightsrv.sstable.describe import describe, describe_data
-from tests.sstable.components import COPIED_SSTABLES, PARSERS, SSTable, copied
+from tests.sstable.components import COPIED_SSTABLES, PARSERS, copied
 from tests.sstable.golden import FOLDER, PAIRS, file_of, text_of
 
 TTL = copied("cassandra-5.0/nb/ttl/nb-1-big-Data.db")
-COMPONENTS = [
-    pytest.param(sstable, component, id=f"{sstable.data_file.parent.name}-{sstable.descriptor.name}-{component}")
-    for sstable in COPIED_SSTABLES
-    for component in PARSERS
-    if sstable.file(component).exists()
-]
 
 
 def until_damage(lines: Iterator[Line]) -> list[Line]:
@@ -35,15 +29,17 @@ def test_no_dump_is_left_over() -> None:
     assert sorted(FOLDER.glob("*")) == sorted(file_of(*pair) for pair in PAIRS)
 
 
-@pytest.mark.parametrize(("sstable", "component"), COMPONENTS)
-def test_lines_cover_every_byte_once(sstable: SSTable, component: str) -> None:
-    data = sstable.file(component).read_bytes()
-    lines = list(describe(str(sstable.file(component)), data, sstable.header))
-    ends = [0]
-    for line in lines:
-        assert line.offset == ends[-1]
-        ends.append(line.offset + line.size)
-    assert ends[-1] == len(data)
+@pytest.mark.parametrize("component", PARSERS)
+def test_lines_cover_every_byte_once(component: str) -> None:
+    for sstable in COPIED_SSTABLES:
+        if not sstable.file(component).exists():
+            continue
+        data = sstable.file(component).read_bytes()
+        ends = [0]
+        for line in describe(str(sstable.file(component)), data, sstable.header):
+            assert line.offset == ends[-1]
+            ends.append(line.offset + line.size)
+        assert ends[-1] == len(data)
 
 
 def test_a_damaged_component_is_described_up_to_its_damage() -> None:
