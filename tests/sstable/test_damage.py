@@ -81,9 +81,7 @@ def test_every_prefix_is_corrupt_or_a_whole_file(sstable: SSTable, component: st
 
 
 @pytest.mark.parametrize(("sstable", "component"), SMALL_COMPONENTS + STATISTICS)
-def test_a_flipped_bit_is_another_value_or_an_error_with_its_place(
-    sstable: SSTable, component: str
-) -> None:
+def test_a_flipped_bit_is_another_value_or_an_error_with_its_place(sstable: SSTable, component: str) -> None:
     for damaged in flipped(sstable.file(component).read_bytes()):
         error = parse(sstable, component, damaged)
         assert error is None or (error.where.field and error.where.offset is not None)
