@@ -65,7 +65,9 @@ class MarshalType:
 
     @property
     def key_types(self) -> tuple[CqlType, ...]:
-        """The types of the key columns, when this is the type of a partition key."""
+        """The types of the key columns, when this is the type of a partition key. Raises SchemaError when reversed."""
+        if self.reversed:
+            raise SchemaError(f"a partition key of type {self.type} cannot be in descending order")
         return self.components or (self.type,)
 
 

@@ -71,6 +71,11 @@ def test_a_composite_tells_the_columns_of_the_key():
     assert parse_marshal("Int32Type").key_types == (CqlType("int"),)
 
 
+def test_a_partition_key_cannot_be_reversed():
+    with pytest.raises(SchemaError, match="cannot be in descending order"):
+        _ = parse_marshal("ReversedType(Int32Type)").key_types
+
+
 @pytest.mark.parametrize(
     "text",
     [
