@@ -125,7 +125,7 @@ class Blocks(NamedTuple):
 
 
 @kernel
-def put_be(at, value, size):  # type: ignore[no-untyped-def]
+def put_be(at, value, size):
     """Store the low `size` bytes, big-endian; returns the address behind them."""
     for i in range(size):
         store_8(at + i, value >> (8 * (size - 1 - i)))
@@ -133,7 +133,7 @@ def put_be(at, value, size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def put_vint(at, value):  # type: ignore[no-untyped-def]
+def put_vint(at, value):
     """Store an unsigned vint, 0 ≤ value; returns the address behind it."""
     if value < 128:
         store_8(at, value)
@@ -149,7 +149,7 @@ def put_vint(at, value):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def put_partition_deletion(at, deleted_us, unsigned_deletion_times):  # type: ignore[no-untyped-def]
+def put_partition_deletion(at, deleted_us, unsigned_deletion_times):
     """Store a deletion as partitions and index entries hold it."""
     if unsigned_deletion_times:
         if deleted_us == NOT_DELETED:
@@ -161,14 +161,14 @@ def put_partition_deletion(at, deleted_us, unsigned_deletion_times):  # type: ig
 
 
 @kernel
-def put_deletion(at, deleted_us, bases):  # type: ignore[no-untyped-def]
+def put_deletion(at, deleted_us, bases):
     """Store a deletion as rows and markers hold it."""
     at = put_vint(at, deleted_us - bases.timestamp_us)
     return put_vint(at, deleted_us // 1_000_000 - bases.local_deletion_time_s)
 
 
 @kernel
-def put_cell(at, state, row, value, size, width, bases):  # type: ignore[no-untyped-def]
+def put_cell(at, state, row, value, size, width, bases):
     """Store a cell that is there. value, size: place of its value, which has a size of its own where width is 0."""
     flags = 0x01 | 0x04 if state == DELETED else 0x02 if state == EXPIRING else 0
     if row.liveness != ABSENT:
@@ -193,7 +193,7 @@ def put_cell(at, state, row, value, size, width, bases):  # type: ignore[no-unty
 
 
 @kernel
-def put_row_body(at, i, row, columns, bases):  # type: ignore[no-untyped-def]
+def put_row_body(at, i, row, columns, bases):
     """Store what follows a row's size and previous size; returns (address behind it, whether all columns are there)."""
     if row.liveness != ABSENT:
         at = put_vint(at, row.written_us - bases.timestamp_us)
@@ -222,7 +222,7 @@ def put_row_body(at, i, row, columns, bases):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def put_row(at, i, previous, row, columns, bases, scratch):  # type: ignore[no-untyped-def]
+def put_row(at, i, previous, row, columns, bases, scratch):
     """Store row `i`, whose predecessor starts `previous` bytes before it."""
     body = put_vint(scratch, previous)
     body, complete = put_row_body(body, i, row, columns, bases)
@@ -242,7 +242,7 @@ def put_row(at, i, previous, row, columns, bases, scratch):  # type: ignore[no-u
 
 
 @kernel
-def put_marker(at, previous, marker, bases, scratch):  # type: ignore[no-untyped-def]
+def put_marker(at, previous, marker, bases, scratch):
     """Store a range tombstone marker on the one clustering column."""
     body = put_deletion(put_vint(scratch, previous), marker.deleted_us, bases)
     if marker.kind == END_START or marker.kind == END_START_AFTER:
@@ -255,7 +255,7 @@ def put_marker(at, previous, marker, bases, scratch):  # type: ignore[no-untyped
 
 
 @kernel
-def open_deletion(marker):  # type: ignore[no-untyped-def]
+def open_deletion(marker):
     """The range deletion that a marker leaves open, or NOT_DELETED."""
     if marker.kind == INCL_START or marker.kind == EXCL_START:
         return marker.deleted_us
@@ -265,7 +265,7 @@ def open_deletion(marker):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def put_block(blocks, b, partition, first, last, offset, width, open_us):  # type: ignore[no-untyped-def]
+def put_block(blocks, b, partition, first, last, offset, width, open_us):
     """Note a block of a promoted index."""
     blocks.partition[b] = partition
     blocks.first[b] = first
@@ -276,7 +276,7 @@ def put_block(blocks, b, partition, first, last, offset, width, open_us):  # typ
 
 
 @kernel
-def serialise(partitions, rows, values, bases, scratch, out, start, places, headers, blocks):  # type: ignore[no-untyped-def]
+def serialise(partitions, rows, values, bases, scratch, out, start, places, headers, blocks):
     """Partitions as Data.db holds them, into out[start:]; returns how many index blocks there are.
 
     values: int64 (3, columns), see Columns; scratch, out: uint8 with room, as rows.py reckons it. Made here: places,
@@ -337,7 +337,7 @@ def serialise(partitions, rows, values, bases, scratch, out, start, places, head
 
 
 @kernel
-def index_entries(partitions, positions, out, starts):  # type: ignore[no-untyped-def]
+def index_entries(partitions, positions, out, starts):
     """Index.db entries without promoted index. positions: int64 (n,) in Data.db; starts: int64 (n + 1,) made here."""
     at = address_of(out)
     for p in range(positions.size):
@@ -350,7 +350,7 @@ def index_entries(partitions, positions, out, starts):  # type: ignore[no-untype
 
 
 @kernel
-def compress(data, size, out, stops):  # type: ignore[no-untyped-def]
+def compress(data, size, out, stops):
     """Cut data[:size] into chunks, each stored as length, LZ4 block, CRC32. stops: int64 (chunks,) made here."""
     at = address_of(out)
     for chunk in range(stops.size):

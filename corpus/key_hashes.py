@@ -16,7 +16,7 @@ _MURMUR2 = np.uint64(0xC6A4A7935BD1E995)
 
 
 @kernel
-def bloom_add(partitions, hash_count, bits):  # type: ignore[no-untyped-def]
+def bloom_add(partitions, hash_count, bits):
     """Set the bits of all keys. bits: uint8, 8 bits each, lowest first."""
     capacity = np.uint64(bits.size * 8)
     for p in range(partitions.first.size - 1):
@@ -30,7 +30,7 @@ def bloom_add(partitions, hash_count, bits):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def hash2_64(address, size):  # type: ignore[no-untyped-def]
+def hash2_64(address, size):
     """MurmurHash2, 64 bits, seed 0, with Cassandra's signed tail bytes."""
     value = np.uint64(size) * _MURMUR2
     for block in range(size >> 3):
@@ -48,7 +48,7 @@ def hash2_64(address, size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sketch_add(partitions, registers):  # type: ignore[no-untyped-def]
+def sketch_add(partitions, registers):
     """Count distinct keys as HyperLogLogPlus does. registers: uint8 (8192,), the longest run of zeros seen, plus 1."""
     for p in range(partitions.first.size - 1):
         start = partitions.key_starts[p]

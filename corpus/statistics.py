@@ -13,12 +13,25 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from corpus.encoding import f64, i32, i64, sbytes, u32, utf, vbytes, vint
-from corpus.kernels import ABSENT, DELETED, EXPIRING, LIVE, NOT_DELETED, ROW, Bases
+from corpus.kernels import (
+    ABSENT,
+    DELETED,
+    EXCL_END,
+    EXCL_START,
+    EXPIRING,
+    INCL_END,
+    INCL_START,
+    LIVE,
+    NOT_DELETED,
+    ROW,
+    Bases,
+)
 from corpus.key_hashes import sketch_add
 from corpus.rows import Batch
 from corpus.table import Table
@@ -81,7 +94,9 @@ class Collector:
     timestamps_us: Range = field(default_factory=Range)
     deletion_times_s: Range = field(default_factory=Range)
     ttls_s: Range = field(default_factory=Range)
-    clusterings: Range = field(default_factory=Range)
+    first_clustering: tuple[int, int] | None = None
+    last_clustering: tuple[int, int] | None = None
+    """As they sort in a descending table: minus the value, and what tells bounds of one value apart (`_bounds`)."""
     drop_times_s: Counter[int] = field(default_factory=Counter)
     partition_bytes: Histogram = field(default_factory=lambda: Histogram(155))
     partition_cells: Histogram = field(default_factory=lambda: Histogram(118))
@@ -103,6 +118,8 @@ class Collector:
         self.partition_bytes.add(sizes)
         self._add_rows(batch)
         self._add_deletions(batch)
+        if self.table.clustered:
+            self._add_clusterings(batch)
 
     def _add_rows(self, batch: Batch) -> None:
         rows = batch.rows
@@ -114,7 +131,6 @@ class Collector:
         self.partition_cells.add(ends[first[1:]] - ends[first[:-1]])
         self.cell_count += int(ends[-1])
         self.row_count += int(is_row.sum())
-        self.clusterings.add(rows.clustering)
         written = is_row & ((rows.liveness != ABSENT) | (present > 0))
         self.timestamps_us.add(rows.written_us[written])
         expiring = (states == EXPIRING).sum(axis=1) + (rows.liveness == EXPIRING)
@@ -126,6 +142,18 @@ class Collector:
         self.ttls_s.add(rows.ttl_s[expiring > 0])
         if living or (states == DELETED).any():
             self.ttls_s.add(np.zeros(1, np.int64))
+
+    def _add_clusterings(self, batch: Batch) -> None:
+        """Only the first and the last unfiltered of a partition can be the first and the last of all."""
+        rows, first = batch.rows, batch.partitions.first
+        there = first[1:] > first[:-1]
+        starts, ends = first[:-1][there], first[1:][there] - 1
+        if not len(starts):
+            return
+        start = min(zip((-rows.clustering[starts]).tolist(), (rows.kind[starts] == EXCL_START).tolist(), strict=True))
+        end = max(zip((-rows.clustering[ends]).tolist(), (rows.kind[ends] != EXCL_END).tolist(), strict=True))
+        self.first_clustering = min(start, self.first_clustering or start)
+        self.last_clustering = max(end, self.last_clustering or end)
 
     def _add_deletions(self, batch: Batch) -> None:
         partitions = batch.partitions.deleted_us
@@ -206,20 +234,21 @@ class Collector:
         entries["point"], entries["count"] = points, counts
         return i32(_DROP_TIME_BINS, len(points)) + entries.tobytes()
 
-    def _bounds(self) -> tuple[bytes | None, bytes | None]:
-        """First and last clustering value in the order of the table; None where nothing bounds them."""
-        if not self.table.clustered or self.partition_deletions or self.clusterings.least is None:
-            return None, None
-        assert self.clusterings.largest is not None
-        return i64(self.clusterings.largest), i64(self.clusterings.least)
+    def _bounds(self) -> Iterator[tuple[int, bytes | None]]:
+        """Kind and value of what covers all clusterings: start, then end; None where nothing bounds them."""
+        if self.first_clustering is None or self.last_clustering is None:
+            yield from ((INCL_START, None), (INCL_END, None))
+            return
+        yield (INCL_START, EXCL_START)[self.first_clustering[1]], i64(-self.first_clustering[0])
+        yield (EXCL_END, INCL_END)[self.last_clustering[1]], i64(-self.last_clustering[0])
 
     def _legacy_clusterings(self) -> bytes:
-        return b"".join(i32(0) if value is None else i32(1) + sbytes(value) for value in self._bounds())
+        return b"".join(i32(0) if value is None else i32(1) + sbytes(value) for _, value in self._bounds())
 
     def _covered_clusterings(self) -> bytes:
         types = b"".join(vbytes(each.encode()) for each in self.table.clustering_classes)
         parts = [vint(len(self.table.clustering_classes)), types]
-        for kind, value in zip((1, 6), self._bounds(), strict=True):
+        for kind, value in self._bounds():
             parts.append(bytes([kind, 0, 0]) if value is None else bytes([kind, 0, 1, 0]) + value)
         return b"".join(parts)
 

@@ -16,7 +16,7 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
 @kernel
-def mix64(value):  # type: ignore[no-untyped-def]
+def mix64(value):
     """SplitMix64's finaliser: uint64 to uint64."""
     value = (value ^ (value >> np.uint64(30))) * _MIX_1
     value = (value ^ (value >> np.uint64(27))) * _MIX_2
@@ -24,13 +24,13 @@ def mix64(value):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def draw(stream, counter):  # type: ignore[no-untyped-def]
+def draw(stream, counter):
     """Number `counter` of a stream: SplitMix64 with the counter in place of its state. Returns uint64."""
     return mix64(stream + (np.uint64(counter) + np.uint64(1)) * _GOLDEN)
 
 
 @kernel
-def put_keys(prefix, numbers, width, starts, out):  # type: ignore[no-untyped-def]
+def put_keys(prefix, numbers, width, starts, out):
     """Keys made of a prefix and a number of at least `width` decimal digits.
 
     prefix: uint8; numbers: int64 (n,), not negative; starts: int64 (n + 1,) made here; out: uint8 with room.
@@ -52,7 +52,7 @@ def put_keys(prefix, numbers, width, starts, out):  # type: ignore[no-untyped-de
 
 
 @kernel
-def draw_texts(streams, numbers, words, word_starts, alphabet, starts, out):  # type: ignore[no-untyped-def]
+def draw_texts(streams, numbers, words, word_starts, alphabet, starts, out):
     """Texts that compress a little: four words of a list, then 120 to 160 characters of an alphabet of 64.
 
     streams: uint64 (n,), numbers: int64 (n,) what to draw for; words: uint8, word_starts: int64 (17,) of 16 words;
