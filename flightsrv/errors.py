@@ -78,4 +78,6 @@ class ScanCancelledError(FlightsrvError):
 
 
 class ValueFormError(FlightsrvError):
-    """A value cannot be put into its Arrow column: its bytes are not of its type, or its type in Arrow cannot hold it."""
+    """A value cannot be put into its Arrow column: its bytes are not of its type, or its type in Arrow cannot hold
+    it.
+    """

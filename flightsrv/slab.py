@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+Array: TypeAlias = np.ndarray[Any, Any]
 
 ABSENT = -1
 """Size of a value that is not there: no cell, or null."""
@@ -34,7 +34,9 @@ TOMBSTONE_TTL = -1
 KEY_AT, KEY_SIZE, TOKEN, PARTITION_DELETION_US, PARTITION_DELETION_S, FIRST_ROW, PARTITION_FIELDS = range(7)
 # Columns of Slabs.rows. A marker's deletion stands in DELETION_*; that of the range a boundary opens in LIVENESS_US and
 # LIVENESS_EXPIRES_S.
-KIND, LIVENESS_US, LIVENESS_TTL_S, LIVENESS_EXPIRES_S, DELETION_US, DELETION_S, SHADOWABLE, HAS_CELLS, ROW_FIELDS = range(9)
+KIND, LIVENESS_US, LIVENESS_TTL_S, LIVENESS_EXPIRES_S, DELETION_US, DELETION_S, SHADOWABLE, HAS_CELLS, ROW_FIELDS = (
+    range(9)
+)
 
 # Values of KIND: ClusteringPrefix.Kind's ordinals.
 EXCL_END_BOUND, INCL_START_BOUND, EXCL_END_INCL_START_BOUNDARY, STATIC_CLUSTERING, CLUSTERING = range(5)

@@ -8,7 +8,7 @@ Source of the layout: Arrow Columnar Format 1.5, Physical Memory Layout.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -56,7 +56,9 @@ class Builder(Protocol):
 
 
 class Buffer:
-    """Memory that grows and is used again. `data` is uint8; what `fill` says is in all of it at first and after reset."""
+    """Memory that grows and is used again. `data` is uint8; what `fill` says is in all of it at first and after
+    reset.
+    """
 
     def __init__(self, fill: int | None = None) -> None:
         self.fill = fill
@@ -156,7 +158,10 @@ class BooleanBuilder(_Level):
 class VariableBuilder(_Level):
     """text, ascii and blob; with a text kernel, types that Arrow has as text."""
 
-    TEXTS = {"inet": (gather_inet, INET_TEXT_BYTES), "duration": (gather_duration, DURATION_TEXT_BYTES)}
+    TEXTS: ClassVar[dict[str, Any]] = {
+        "inet": (gather_inet, INET_TEXT_BYTES),
+        "duration": (gather_duration, DURATION_TEXT_BYTES),
+    }
 
     def __init__(self, into: pa.DataType, cql: CqlType) -> None:
         super().__init__(into)
@@ -240,12 +245,20 @@ class ListBuilder(_Level):
         if self.cql.kind == "vector":
             width = self.cql.arguments[0].fixed_size
             nulls = explode_vectors(
-                at, size, start, stop, self.cql.dimension, width, offsets, valid, self.length, child_at[0], child_size[0]
+                at,
+                size,
+                start,
+                stop,
+                self.cql.dimension,
+                width,
+                offsets,
+                valid,
+                self.length,
+                child_at[0],
+                child_size[0],
             )
         else:
-            nulls = explode_collections(
-                at, size, start, stop, parts, offsets, valid, self.length, child_at, child_size
-            )
+            nulls = explode_collections(at, size, start, stop, parts, offsets, valid, self.length, child_at, child_size)
         self.appended(stop - start, nulls, str(self.cql))
         for child, places, sizes in zip(self.children, child_at, child_size, strict=True):
             child.append(places, sizes, 0, elements)

@@ -4,8 +4,8 @@
     data_header := Message flatbuffer
     data_body   := buffers, each padded to 8 bytes
 
-All batches of a schema have a data_header of one form in which only numbers differ: it is built once, with the flatbuffers
-library, and the numbers are put in for each batch. Source: Arrow's Message.fbs, Flight.proto.
+All batches of a schema have a data_header of one form in which only numbers differ: it is built once, with the
+flatbuffers library, and the numbers are put in for each batch. Source: Arrow's Message.fbs, Flight.proto.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def _new_bytes(size: int) -> tuple[bytes, Array]:
     PyBytes_FromStringAndSize and handing it out.
     """
     new = _from_string_and_size(None, size)
-    return new, np.frombuffer((ctypes.c_uint8 * size).from_address(_as_string(new)), np.uint8)
+    memory = (ctypes.c_uint8 * size).from_address(_as_string(new))
+    return new, np.frombuffer(memoryview(memory), np.uint8)
 
 
 _from_string_and_size = ctypes.pythonapi.PyBytes_FromStringAndSize

@@ -18,29 +18,19 @@ from flightsrv.cql.marshal import parse_marshal
 from flightsrv.cql.numbers import read_decimal, read_varint
 from flightsrv.cql.types import MARSHAL_PACKAGE, CqlType
 from flightsrv.errors import SchemaError
-
-BYTES: Final = 0
-"""Unsigned bytes from left to right, a prefix first."""
-SIGNED: Final = 1
-"""Big-endian two's complement of 1, 2, 4 or 8 bytes."""
-BOOLEAN: Final = 2
-"""Zero, then anything else."""
-FLOAT: Final = 3
-"""4 bytes, as Java's Float.compare: -0.0 before 0.0, every NaN equal and last."""
-DOUBLE: Final = 4
-"""8 bytes, likewise."""
-VARINT: Final = 5
-"""Two's complement of any length."""
-DECIMAL: Final = 6
-"""Numeric: 1.0 and 1.00 are equal."""
-UUID: Final = 7
-"""Version; then for version 1 timestamp and low 8 bytes, for others all bytes, unsigned."""
-TIMEUUID: Final = 8
-"""Timestamp, then the low 8 bytes as *signed* bytes."""
-LEXICAL_UUID: Final = 9
-"""Both halves as signed 64-bit integers."""
-COMPOUND: Final = 10
-"""By elements; kernels do not compare these."""
+from flightsrv.kernels.order import (
+    BOOLEAN,
+    BYTES,
+    COMPOUND,
+    DECIMAL,
+    DOUBLE,
+    FLOAT,
+    LEXICAL_UUID,
+    SIGNED,
+    TIMEUUID,
+    UUID,
+    VARINT,
+)
 
 COMPARATORS: Final = {
     "ascii": BYTES,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from pathlib import Path
 
 from flightsrv.errors import CorruptSSTableError, SSTableError, Where
 from flightsrv.slab import Array
@@ -32,7 +33,7 @@ class BufferedFile:
         done = 0
         while done < target.size:
             try:
-                size = os.preadv(self._descriptor, [memoryview(target)[done:]], offset + done)
+                size = os.preadv(self._descriptor, [target[done:].data], offset + done)
             except OSError as error:
                 if error.errno == errno.EINTR:
                     continue
@@ -53,7 +54,7 @@ class BufferedFile:
 def read_component(path: str) -> bytes:
     """The whole of a small file. Raises SSTableError when it is missing, too large or unreadable."""
     try:
-        with open(path, "rb") as file:
+        with Path(path).open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size > MAX_COMPONENT_BYTES:
                 raise SSTableError(f"{size} bytes are more than {MAX_COMPONENT_BYTES}", Where(path))

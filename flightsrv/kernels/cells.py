@@ -16,8 +16,8 @@ from flightsrv.kernels.native import address_of
 from flightsrv.kernels.vint import byte_at, uvint_at
 from flightsrv.slab import (
     ABSENT,
-    HAS_DELETIONS,
     HAS_CELLS,
+    HAS_DELETIONS,
     HAS_EXPIRING,
     LIVENESS_EXPIRES_S,
     LIVENESS_TTL_S,
@@ -57,7 +57,9 @@ FIELDS = (
     "partition deletion",
     "static row",
 )
-F_FLAGS, F_EXTENDED, F_CLUSTERING, F_CLUSTERING_LENGTH, F_SIZE, F_TTL, F_SUBSET, F_CELL_FLAGS, F_CELL_LENGTH = range(1, 10)
+F_FLAGS, F_EXTENDED, F_CLUSTERING, F_CLUSTERING_LENGTH, F_SIZE, F_TTL, F_SUBSET, F_CELL_FLAGS, F_CELL_LENGTH = range(
+    1, 10
+)
 F_COMPLEX, F_KIND, F_BOUND_SIZE, F_KEY_LENGTH, F_ORDER, F_PARTITION_DELETION, F_STATIC = range(10, 17)
 
 
@@ -81,7 +83,7 @@ class RunHeader(NamedTuple):
 
 
 @kernel
-def deletion_time_of(delta, header):  # type: ignore[no-untyped-def]
+def deletion_time_of(delta, header):
     """A local deletion time from its delta: unsigned from oa on, else a sum below 0 is an overflow of 2038."""
     seconds = delta + header.numbers[MIN_DELETION_TIME_S]
     if seconds < 0:
@@ -90,7 +92,7 @@ def deletion_time_of(delta, header):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def expiry_of(delta, ttl_s, header):  # type: ignore[no-untyped-def]
+def expiry_of(delta, ttl_s, header):
     """When a cell or a liveness with a TTL expires; one that would have been written before 1970 is invalid."""
     seconds = deletion_time_of(delta, header)
     if seconds < ttl_s and ttl_s != 0x7FFFFFFF:
@@ -99,7 +101,7 @@ def expiry_of(delta, ttl_s, header):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def subset_at(data, at, end, header, first, count):  # type: ignore[no-untyped-def]
+def subset_at(data, at, end, header, first, count):
     """Which of `count` columns from `first` on a row has, into header.present. Returns the next index, -1 if corrupt.
 
     Source: org.apache.cassandra.db.Columns.Serializer.
@@ -129,7 +131,7 @@ def subset_at(data, at, end, header, first, count):  # type: ignore[no-untyped-d
 
 
 @kernel
-def skip_complex(data, at, end, row_has_complex_deletion):  # type: ignore[no-untyped-def]
+def skip_complex(data, at, end, row_has_complex_deletion):
     """Step over a complex column. Returns the next index, -1 if corrupt."""
     if row_has_complex_deletion:
         for _ in range(2):
@@ -166,11 +168,12 @@ def skip_complex(data, at, end, row_has_complex_deletion):  # type: ignore[no-un
 
 
 @kernel
-def cells_at(data, at, end, header, first, count, subset, complex_deletion, row, slab):  # type: ignore[no-untyped-def]
+def cells_at(data, at, end, header, first, count, subset, complex_deletion, row, slab):
     """All cells of one row into row `row` of a slab (its liveness is there already).
 
-    data: uint8, end + SLACK <= its length. first, count: the row's columns in the header; subset: whether header.present
-    tells which the row has. Returns (next index, facts) or (-1, field of FIELDS that is damaged); next may be past end.
+    data: uint8, end + SLACK <= its length. first, count: the row's columns in the header; subset: whether
+    header.present tells which the row has. Returns (next index, facts) or (-1, field of FIELDS that is damaged); next
+    may be past end.
     """
     base = address_of(data)
     values = slab.size.shape[0] - slab.cell_us.shape[0]

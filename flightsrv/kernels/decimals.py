@@ -23,13 +23,13 @@ _LIMB_MASK = (1 << 32) - 1
 
 
 @kernel
-def _scale_at(a):  # type: ignore[no-untyped-def]
+def _scale_at(a):
     scale = np.int64(load_be32(a))
     return scale - (1 << 32) if scale >= 1 << 31 else scale
 
 
 @kernel
-def _stripped(a, size):  # type: ignore[no-untyped-def]
+def _stripped(a, size):
     """A varint's address and size without the sign bytes that say nothing; 0 keeps one byte."""
     while size > 1:
         first = np.int64(load_u8(a))
@@ -42,7 +42,7 @@ def _stripped(a, size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def compare_varints(a, a_size, b, b_size):  # type: ignore[no-untyped-def]
+def compare_varints(a, a_size, b, b_size):
     """Numeric order of two varints, both at least one byte long."""
     a, a_size = _stripped(a, a_size)
     b, b_size = _stripped(b, b_size)
@@ -61,7 +61,7 @@ def compare_varints(a, a_size, b, b_size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _magnitude(a, size, limbs):  # type: ignore[no-untyped-def]
+def _magnitude(a, size, limbs):
     """|varint| into limbs (base 2^32, least first). Returns its sign, or 2 if it does not fit."""
     a, size = _stripped(a, size)
     for i in range(limbs.size):
@@ -87,7 +87,7 @@ def _magnitude(a, size, limbs):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _times_ten(limbs):  # type: ignore[no-untyped-def]
+def _times_ten(limbs):
     """Multiply in place; returns what does not fit."""
     carry = np.int64(0)
     for i in range(limbs.size):
@@ -98,7 +98,7 @@ def _times_ten(limbs):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _compare_limbs(a, b):  # type: ignore[no-untyped-def]
+def _compare_limbs(a, b):
     for i in range(a.size - 1, -1, -1):
         if a[i] != b[i]:
             return 1 if a[i] > b[i] else -1
@@ -106,7 +106,7 @@ def _compare_limbs(a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _digit_count(limbs, spare):  # type: ignore[no-untyped-def]
+def _digit_count(limbs, spare):
     """Decimal digits of a number, 0 for 0; spare is as long as limbs."""
     for i in range(limbs.size):
         spare[i] = limbs[i]
@@ -126,7 +126,7 @@ def _digit_count(limbs, spare):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def compare_decimals(a, a_size, b, b_size, scratch):  # type: ignore[no-untyped-def]
+def compare_decimals(a, a_size, b, b_size, scratch):
     """Numeric order of two decimals, both longer than their scale; 1.0 and 1.00 are equal.
 
     scratch: int64 (3, limbs). Numbers of more limbs, or scales further apart, sort by their bytes.
@@ -160,7 +160,7 @@ def compare_decimals(a, a_size, b, b_size, scratch):  # type: ignore[no-untyped-
 
 
 @kernel
-def decimal_128(a, size, has_scale, scale, limbs, out, index):  # type: ignore[no-untyped-def]
+def decimal_128(a, size, has_scale, scale, limbs, out, index):
     """A decimal (or, without has_scale, a varint) as decimal128 of the given scale into out[index].
 
     limbs: int64 (5,) scratch. out: int64 (n, 2), low half first. Returns 0; 1 if the value has more decimals than the
@@ -204,7 +204,7 @@ TOO_FINE, TOO_LONG = -2, -3
 
 
 @kernel
-def gather_decimals(at, size, start, stop, has_scale, scale, limbs, out, valid, filled):  # type: ignore[no-untyped-def]
+def gather_decimals(at, size, start, stop, has_scale, scale, limbs, out, valid, filled):
     """decimals (or varints) start..stop behind `filled` ones. Returns nulls, TOO_FINE or TOO_LONG; see decimal_128."""
     nulls = 0
     for i in range(start, stop):

@@ -84,7 +84,7 @@ _NEED_INPUT, _CORRUPT = -1, -2
 
 
 @kernel
-def _clustering_at(data, at, stop, header, count, row, slab):  # type: ignore[no-untyped-def]
+def _clustering_at(data, at, stop, header, count, row, slab):
     """`count` clustering values into a row. Returns the next index, _NEED_INPUT or _CORRUPT."""
     base = address_of(data)
     bits = np.int64(0)
@@ -114,7 +114,7 @@ def _clustering_at(data, at, stop, header, count, row, slab):  # type: ignore[no
 
 
 @kernel
-def _row_body(data, at, end, flags, extended, header, first, count, row, slab):  # type: ignore[no-untyped-def]
+def _row_body(data, at, end, flags, extended, header, first, count, row, slab):
     """From the liveness to the last cell. Returns (next index, facts) or (-1, damaged field)."""
     min_us = header.numbers[MIN_TIMESTAMP_US]
     us = np.int64(NO_TIMESTAMP)
@@ -165,7 +165,7 @@ def _row_body(data, at, end, flags, extended, header, first, count, row, slab): 
 
 
 @kernel
-def _marker(data, at, stop, header, state, row, slab):  # type: ignore[no-untyped-def]
+def _marker(data, at, stop, header, state, row, slab):
     """A range tombstone marker into a row, from its kind on. Returns (status, next index)."""
     state[FIELD] = F_KIND
     if at + 3 > stop:
@@ -208,7 +208,7 @@ def _marker(data, at, stop, header, state, row, slab):  # type: ignore[no-untype
 
 
 @kernel
-def _row(data, at, stop, flags, header, state, row, slab):  # type: ignore[no-untyped-def]
+def _row(data, at, stop, flags, header, state, row, slab):
     """A row behind its flags byte. Returns (status, next index)."""
     extended = np.int64(0)
     if flags & _EXTENSION:
@@ -251,7 +251,7 @@ def _row(data, at, stop, flags, header, state, row, slab):  # type: ignore[no-un
 
 
 @kernel
-def _static_row(data, at, stop, header, state, row, slab):  # type: ignore[no-untyped-def]
+def _static_row(data, at, stop, header, state, row, slab):
     """The static row at the head of a partition. Returns (status, next index)."""
     if at + 3 > stop:
         return NEED_INPUT, at
@@ -278,7 +278,7 @@ def _static_row(data, at, stop, header, state, row, slab):  # type: ignore[no-un
 
 
 @kernel
-def _partition(data, at, stop, header, state, row, slab):  # type: ignore[no-untyped-def]
+def _partition(data, at, stop, header, state, row, slab):
     """A partition's key, deletion and static row (into row `row`) into the state. Returns (status, next index)."""
     if at + 3 > stop:
         return NEED_INPUT, at
@@ -332,7 +332,7 @@ def _partition(data, at, stop, header, state, row, slab):  # type: ignore[no-unt
 
 
 @kernel
-def _record_partition(state, partition, row, slab):  # type: ignore[no-untyped-def]
+def _record_partition(state, partition, row, slab):
     """The partition of the state, whose first row here is `row`, into the slab."""
     slab.partitions[partition, KEY_AT] = state[OPEN_KEY_AT]
     slab.partitions[partition, KEY_SIZE] = state[OPEN_KEY_SIZE]
@@ -345,13 +345,14 @@ def _record_partition(state, partition, row, slab):  # type: ignore[no-untyped-d
 
 
 @kernel
-def decode(data, start, stop, header, state, slab):  # type: ignore[no-untyped-def]
+def decode(data, start, stop, header, state, slab):
     """Fill a slab from data[start:stop].
 
     data: uint8 (n,), stop + SLACK <= n. header: RunHeader. state: int64 (STATE_FIELDS,): zero before the first call
-    but OPEN_TOKEN, the least token. slab: Slabs.of(run). Returns (status, stopped_at): NEED_INPUT at the start of the first
-    partition, row or marker that is not whole; OUTPUT_FULL; DONE when a partition is past TOKEN_UPTO; CORRUPT, near the
-    place, with state[FIELD]. ROW_COUNT, PARTITION_COUNT, FACTS and IN_PARTITION of the state tell what was made.
+    but OPEN_TOKEN, the least token. slab: Slabs.of(run). Returns (status, stopped_at): NEED_INPUT at the start of the
+    first partition, row or marker that is not whole; OUTPUT_FULL; DONE when a partition is past TOKEN_UPTO; CORRUPT,
+    near the place, with state[FIELD]. ROW_COUNT, PARTITION_COUNT, FACTS and IN_PARTITION of the state tell what was
+    made.
     """
     capacity = slab.rows.shape[0]
     at = start
@@ -391,7 +392,9 @@ def decode(data, start, stop, header, state, slab):  # type: ignore[no-untyped-d
             continue
         if flags & _IS_MARKER:
             state[FIELD] = F_FLAGS
-            status, after = (CORRUPT, at) if flags != _IS_MARKER else _marker(data, at + 1, stop, header, state, rows, slab)
+            status, after = (
+                (CORRUPT, at) if flags != _IS_MARKER else _marker(data, at + 1, stop, header, state, rows, slab)
+            )
         else:
             status, after = _row(data, at + 1, stop, flags, header, state, rows, slab)
         if status != DONE:

@@ -22,19 +22,19 @@ CHECKSUM, LENGTH, CONTENT, STORED_LENGTH = range(1, 5)
 
 
 @kernel
-def _load_le32(address):  # type: ignore[no-untyped-def]
+def _load_le32(address):
     word = np.int64(load_u8(address)) | np.int64(load_u8(address + 1)) << 8
     return word | np.int64(load_u8(address + 2)) << 16 | np.int64(load_u8(address + 3)) << 24
 
 
 @kernel
-def decompress_chunks(codec, source, offsets, first, last, chunk_length, data_length, raw_from, target, start):  # type: ignore[no-untyped-def]
+def decompress_chunks(codec, source, offsets, first, last, chunk_length, data_length, raw_from, target, start):
     """Decompress chunks [first, last) from source to target[start:].
 
-    source: uint8, source[0] is Data.db's byte offsets[first] and it reaches to offsets[last]. offsets: int64 (chunks + 1,)
-    within Data.db. raw_from: stored length at and above which a chunk is not compressed. target: uint8 with room for
-    (last - first) * chunk_length bytes from start on. Returns (status, bytes made or the bad chunk, what is wrong with
-    it, what the file says, what was found).
+    source: uint8, source[0] is Data.db's byte offsets[first] and it reaches to offsets[last]. offsets: int64 (chunks +
+    1,) within Data.db. raw_from: stored length at and above which a chunk is not compressed. target: uint8 with room
+    for (last - first) * chunk_length bytes from start on. Returns (status, bytes made or the bad chunk, what is wrong
+    with it, what the file says, what was found).
     """
     made = np.int64(0)
     for chunk in range(first, last):
@@ -68,8 +68,9 @@ def decompress_chunks(codec, source, offsets, first, last, chunk_length, data_le
 
 
 @kernel
-def check_chunks(source, start, stop, chunk_length, first, checksums):  # type: ignore[no-untyped-def]
-    """Compare the chunks of source[start:stop], uncompressed data that starts with chunk `first`, with CRC.db's checksums.
+def check_chunks(source, start, stop, chunk_length, first, checksums):
+    """Compare the chunks of source[start:stop], uncompressed data that starts with chunk `first`, with CRC.db's
+    checksums.
 
     source: uint8. checksums: int64 (chunks,). Returns (status, the bad chunk, what the file says, what was found).
     """

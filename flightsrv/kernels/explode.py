@@ -6,8 +6,8 @@
     vector      elements back to back if their type has a fixed size, else n x (vint size, bytes)
     composite   partition key of several columns: components, each u16 size, bytes, 0
 
-A size below 0 means null. Source: org.apache.cassandra.serializers.CollectionSerializer, db.marshal.TupleType, VectorType,
-CompositeType.
+A size below 0 means null. Source: org.apache.cassandra.serializers.CollectionSerializer, db.marshal.TupleType,
+VectorType, CompositeType.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ MALFORMED = -1
 
 
 @kernel
-def _signed_be32(a):  # type: ignore[no-untyped-def]
+def _signed_be32(a):
     word = np.int64(load_be32(a))
     return word - (1 << 32) if word >= 1 << 31 else word
 
 
 @kernel
-def count_elements(at, size, start, stop, parts):  # type: ignore[no-untyped-def]
+def count_elements(at, size, start, stop, parts):
     """Elements (pairs if parts is 2) of all collections together, or MALFORMED if a count cannot fit its value."""
     total = np.int64(0)
     for i in range(start, stop):
@@ -45,11 +45,11 @@ def count_elements(at, size, start, stop, parts):  # type: ignore[no-untyped-def
 
 
 @kernel
-def explode_collections(at, size, start, stop, parts, offsets, valid, filled, child_at, child_size):  # type: ignore[no-untyped-def]
+def explode_collections(at, size, start, stop, parts, offsets, valid, filled, child_at, child_size):
     """Collections to their elements' places.
 
-    offsets: int32, offsets[filled] is the number of elements so far. child_at: int64 (parts, elements); child_size: int32
-    likewise; parts is 2 for maps. Returns nulls or MALFORMED.
+    offsets: int32, offsets[filled] is the number of elements so far. child_at: int64 (parts, elements); child_size:
+    int32 likewise; parts is 2 for maps. Returns nulls or MALFORMED.
     """
     nulls = 0
     made = 0
@@ -82,8 +82,10 @@ def explode_collections(at, size, start, stop, parts, offsets, valid, filled, ch
 
 
 @kernel
-def explode_fields(at, size, start, stop, valid, filled, child_at, child_size):  # type: ignore[no-untyped-def]
-    """Tuples to their fields' places. child_at: int64 (fields, stop - start); child_size: int32. Returns nulls or MALFORMED."""
+def explode_fields(at, size, start, stop, valid, filled, child_at, child_size):
+    """Tuples to their fields' places. child_at: int64 (fields, stop - start); child_size: int32. Returns nulls or
+    MALFORMED.
+    """
     nulls = 0
     for i in range(start, stop):
         index = i - start
@@ -112,7 +114,7 @@ def explode_fields(at, size, start, stop, valid, filled, child_at, child_size): 
 
 
 @kernel
-def _size_vint(place, end):  # type: ignore[no-untyped-def]
+def _size_vint(place, end):
     """The vint at an address: (value, address behind it), or (-1, place) if it does not end in time or is too large."""
     first = np.int64(load_u8(place))
     extra = 0
@@ -127,7 +129,7 @@ def _size_vint(place, end):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def explode_vectors(at, size, start, stop, dimension, width, offsets, valid, filled, child_at, child_size):  # type: ignore[no-untyped-def]
+def explode_vectors(at, size, start, stop, dimension, width, offsets, valid, filled, child_at, child_size):
     """Vectors to their elements' places; width is the element's fixed size or -1. Returns nulls or MALFORMED."""
     nulls = 0
     made = 0
@@ -160,8 +162,10 @@ def explode_vectors(at, size, start, stop, dimension, width, offsets, valid, fil
 
 
 @kernel
-def split_composite(at, size, start, stop, child_at, child_size):  # type: ignore[no-untyped-def]
-    """Composite partition keys to their components' places. child_at: int64 (components, stop - start). Returns 0 or MALFORMED."""
+def split_composite(at, size, start, stop, child_at, child_size):
+    """Composite partition keys to their components' places. child_at: int64 (components, stop - start). Returns 0 or
+    MALFORMED.
+    """
     for i in range(start, stop):
         place = at[i]
         end = at[i] + size[i]

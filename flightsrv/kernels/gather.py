@@ -1,7 +1,8 @@
 """Values from where they lie to Arrow's buffers: the one copy a scan makes of them.
 
 Each kernel appends values start..stop of one column, given as addresses and sizes, behind `filled` ones. Validity
-bitmaps come filled with ones; only nulls are written. A size below 0 is null; so is 0 for a type that has no empty value.
+bitmaps come filled with ones; only nulls are written. A size below 0 is null; so is 0 for a type that has no empty
+value.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ WRONG_SIZE = -1
 
 
 @kernel
-def set_null(valid, index):  # type: ignore[no-untyped-def]
+def set_null(valid, index):
     """Clear bit `index` of a bitmap."""
     valid[index >> 3] &= np.uint8(255 ^ (1 << (index & 7)))
 
 
 @kernel
-def gather_fixed(at, size, start, stop, width, flip, out, valid, filled):  # type: ignore[no-untyped-def]
+def gather_fixed(at, size, start, stop, width, flip, out, valid, filled):
     """Big-endian values of `width` 1, 2, 4 or 8 bytes to little-endian ones, XORed with flip.
 
     at: int64 (n,); size: int32 (n,); out, valid: uint8. Returns how many are null, or WRONG_SIZE.
@@ -62,7 +63,7 @@ def gather_fixed(at, size, start, stop, width, flip, out, valid, filled):  # typ
 
 
 @kernel
-def gather_16(at, size, start, stop, out, valid, filled):  # type: ignore[no-untyped-def]
+def gather_16(at, size, start, stop, out, valid, filled):
     """Values of 16 bytes as they are. Returns nulls or WRONG_SIZE."""
     nulls = 0
     target = address_of(out) + filled * 16
@@ -82,7 +83,7 @@ def gather_16(at, size, start, stop, out, valid, filled):  # type: ignore[no-unt
 
 
 @kernel
-def gather_boolean(at, size, start, stop, out, valid, filled):  # type: ignore[no-untyped-def]
+def gather_boolean(at, size, start, stop, out, valid, filled):
     """One-byte values to a bitmap that comes filled with zeros. Returns nulls or WRONG_SIZE."""
     nulls = 0
     for i in range(start, stop):
@@ -99,7 +100,7 @@ def gather_boolean(at, size, start, stop, out, valid, filled):  # type: ignore[n
 
 
 @kernel
-def total_size(size, start, stop):  # type: ignore[no-untyped-def]
+def total_size(size, start, stop):
     """Bytes of all values."""
     total = np.int64(0)
     for i in range(start, stop):
@@ -108,7 +109,7 @@ def total_size(size, start, stop):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def gather_variable(at, size, start, stop, offsets, out, valid, filled):  # type: ignore[no-untyped-def]
+def gather_variable(at, size, start, stop, offsets, out, valid, filled):
     """Values of any size. offsets: int32, offsets[filled] is where the next value goes; out has room. Returns nulls."""
     nulls = 0
     target = np.int64(offsets[filled])
@@ -127,7 +128,7 @@ def gather_variable(at, size, start, stop, offsets, out, valid, filled):  # type
 
 
 @kernel
-def is_ascii(data, start, stop):  # type: ignore[no-untyped-def]
+def is_ascii(data, start, stop):
     """Whether no byte of data[start:stop] has its high bit set."""
     bits = np.uint8(0)
     for i in range(start, stop):
@@ -136,11 +137,11 @@ def is_ascii(data, start, stop):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def rows_that_fit(size, widths, start, stop, budget):  # type: ignore[no-untyped-def]
+def rows_that_fit(size, widths, start, stop, budget):
     """How many rows from start on take at most `budget` bytes, at least one.
 
-    size: int32 (values, n). widths: int64 (values,): bytes a row takes beside the value's own; -1 for values not wanted.
-    Returns (rows, their bytes).
+    size: int32 (values, n). widths: int64 (values,): bytes a row takes beside the value's own; -1 for values not
+    wanted. Returns (rows, their bytes).
     """
     used = np.int64(0)
     for row in range(start, stop):
@@ -155,7 +156,7 @@ def rows_that_fit(size, widths, start, stop, budget):  # type: ignore[no-untyped
 
 
 @kernel
-def copy_buffers(addresses, sizes, places, out):  # type: ignore[no-untyped-def]
+def copy_buffers(addresses, sizes, places, out):
     """Put buffers into one, zeros between them. addresses, sizes, places: int64 (n,); out: uint8 that all fit into."""
     base = address_of(out)
     for i in range(sizes.size):

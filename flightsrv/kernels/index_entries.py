@@ -13,7 +13,7 @@ from flightsrv.kernels.vint import be16_at, uvint_at
 
 
 @kernel
-def index_entries(data, start, stop, previous, key_start, key_size, data_position, promoted_size):  # type: ignore[no-untyped-def]
+def index_entries(data, start, stop, previous, key_start, key_size, data_position, promoted_size):
     """Take entries apart until `stop` or the output's end.
 
     data: uint8 (n,) with stop + SLACK <= n. previous: position of the partition before, -1 if there is none. Outputs:

@@ -1,7 +1,7 @@
 """How a kernel is compiled: without the GIL, cached, in one of three modes.
 
-A kernel is a function over arrays and integers that opens nothing, raises nothing and allocates nothing. Write it in the
-subset of Python that Numba compiles and put `@kernel` on it.
+A kernel is a function over arrays and integers that opens nothing, raises nothing and allocates nothing. Write it in
+the subset of Python that Numba compiles and put `@kernel` on it.
 
 FLIGHTSRV_KERNELS chooses the mode of the process: `fast` (default), `checked` (array bounds are checked) or `python`
 (nothing is compiled: to debug, and to test what the source says). Compiled code is cached below FLIGHTSRV_CACHE, by
@@ -15,11 +15,9 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 MODE = os.environ.get("FLIGHTSRV_KERNELS", "fast")
 if MODE not in ("fast", "checked", "python"):
@@ -45,10 +43,10 @@ KERNELS: list[Any] = []
 """Every compiled kernel of the process, in the order of import: what `flightsrv warm` goes through."""
 
 if MODE != "python":
-    numba.config.CACHE_DIR = str(cache_folder())
+    numba.config.CACHE_DIR = str(cache_folder())  # type: ignore[attr-defined]
 
 
-def kernel(function: F) -> F:
+def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function at its first call, or take it from the cache.
 
     A kernel that another calls becomes part of it (`forceinline`): passing its arrays would cost more than most of them
@@ -57,7 +55,7 @@ def kernel(function: F) -> F:
     """
     if MODE == "python":
         return function
-    options = {"_nrt": False, "forceinline": True, "boundscheck": MODE == "checked"}
+    options: dict[str, Any] = {"_nrt": False, "forceinline": True, "boundscheck": MODE == "checked"}
     compiled = numba.njit(nogil=True, cache=True, error_model="numpy", **options)(function)
     KERNELS.append(compiled)
-    return compiled  # type: ignore[no-any-return]
+    return compiled

@@ -80,8 +80,10 @@ class MergeRules(NamedTuple):
 
 
 @kernel
-def _begin_partition(slabs, state, rules):  # type: ignore[no-untyped-def]
-    """Enter the first partition of all runs. Returns the run that lacks a slab, -1 if none, -2 if all runs are finished."""
+def _begin_partition(slabs, state, rules):
+    """Enter the first partition of all runs. Returns the run that lacks a slab, -1 if none, -2 if all runs are
+    finished.
+    """
     cursor = state.cursor
     best = -1
     for run in range(cursor.shape[0]):
@@ -123,7 +125,7 @@ def _begin_partition(slabs, state, rules):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _merge_statics(slabs, state, rules):  # type: ignore[no-untyped-def]
+def _merge_statics(slabs, state, rules):
     """Reconcile the members' static rows into the partition's head, and step over them."""
     count = 0
     for run in range(state.cursor.shape[0]):
@@ -146,7 +148,7 @@ def _merge_statics(slabs, state, rules):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _row_stop(slabs, state, run):  # type: ignore[no-untyped-def]
+def _row_stop(slabs, state, run):
     """The row behind the last one that the run's slab has of the partition at hand."""
     partition = state.cursor[run, PARTITION]
     if partition >= state.cursor[run, PARTITION_COUNT]:
@@ -157,7 +159,7 @@ def _row_stop(slabs, state, run):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _lacks_rows(slabs, state, run):  # type: ignore[no-untyped-def]
+def _lacks_rows(slabs, state, run):
     """0: the run has another row here; 1: its partition is over; 2: it goes on in a slab not yet there."""
     if state.row[run] < _row_stop(slabs, state, run):
         return 0
@@ -168,7 +170,7 @@ def _lacks_rows(slabs, state, run):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _emit_head(state, rules, clustering, out_at, out_size, made):  # type: ignore[no-untyped-def]
+def _emit_head(state, rules, clustering, out_at, out_size, made):
     out_at[0, made] = state.head_at[0]
     out_size[0, made] = state.head_size[0]
     for cell in range(rules.statics):
@@ -177,7 +179,7 @@ def _emit_head(state, rules, clustering, out_at, out_size, made):  # type: ignor
 
 
 @kernel
-def _emit_row(slabs, state, rules, count, out_at, out_size, made):  # type: ignore[no-untyped-def]
+def _emit_row(slabs, state, rules, count, out_at, out_size, made):
     """Reconcile the `count` versions at hand into row `made` of the output. Returns 1 if the row is seen, else 0."""
     state.active[0] = state.numbers[ACTIVE_US]
     state.active[1] = state.numbers[ACTIVE_S]
@@ -214,7 +216,7 @@ def _emit_row(slabs, state, rules, count, out_at, out_size, made):  # type: igno
 
 
 @kernel
-def _apply_markers(slabs, state, count):  # type: ignore[no-untyped-def]
+def _apply_markers(slabs, state, count):
     """Open and close range deletions of the runs at hand, whose next item is a marker at one position."""
     for i in range(count):
         run = state.versions[i]
@@ -231,7 +233,7 @@ def _apply_markers(slabs, state, count):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _find_versions(slabs, state, rules):  # type: ignore[no-untyped-def]
+def _find_versions(slabs, state, rules):
     """The members whose next row or marker is the first of all, into versions. Returns (their count, a run that lacks a
     slab or -1)."""
     count = 0
@@ -257,7 +259,7 @@ def _find_versions(slabs, state, rules):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _end_partition(state, rules, clustering, out_at, out_size, made):  # type: ignore[no-untyped-def]
+def _end_partition(state, rules, clustering, out_at, out_size, made):
     """Leave the partition; one with static values and no row gives a row of its own. Returns rows made."""
     extra = 0
     if state.numbers[STATIC_LIVE] and state.numbers[ROWS_IN_PARTITION] == 0:
@@ -276,8 +278,10 @@ def _end_partition(state, rules, clustering, out_at, out_size, made):  # type: i
 
 
 @kernel
-def keep_head(state, kept):  # type: ignore[no-untyped-def]
-    """Copy the partition's key and static values to kept (uint8). Returns whether they fit; KEPT_BYTES says what it takes."""
+def keep_head(state, kept):
+    """Copy the partition's key and static values to kept (uint8). Returns whether they fit; KEPT_BYTES says what it
+    takes.
+    """
     if state.numbers[KEPT_BYTES]:
         return True
     total = np.int64(0)
@@ -298,11 +302,11 @@ def keep_head(state, kept):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def merge(slabs, state, rules, out_at, out_size):  # type: ignore[no-untyped-def]
+def merge(slabs, state, rules, out_at, out_size):
     """Merge until a run lacks a slab, the output is full or all is done.
 
-    slabs: Slabs of all runs. out_at: int64 (values, capacity), out_size: int32 likewise. Returns (status, rows made, run):
-    NEED_INPUT: give run its next slab, having kept the head if IN_PARTITION; OUTPUT_FULL; DONE.
+    slabs: Slabs of all runs. out_at: int64 (values, capacity), out_size: int32 likewise. Returns (status, rows made,
+    run): NEED_INPUT: give run its next slab, having kept the head if IN_PARTITION; OUTPUT_FULL; DONE.
     """
     made = 0
     capacity = out_at.shape[1]

@@ -23,12 +23,12 @@ if MODE == "python":
 
 
 @kernel
-def _rotate(value, bits):  # type: ignore[no-untyped-def]
+def _rotate(value, bits):
     return (value << np.uint64(bits)) | (value >> np.uint64(64 - bits))
 
 
 @kernel
-def _final_mix(value):  # type: ignore[no-untyped-def]
+def _final_mix(value):
     value ^= value >> np.uint64(33)
     value *= _F1
     value ^= value >> np.uint64(33)
@@ -38,17 +38,17 @@ def _final_mix(value):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _mix_1(value):  # type: ignore[no-untyped-def]
+def _mix_1(value):
     return _rotate(value * _C1, 31) * _C2
 
 
 @kernel
-def _mix_2(value):  # type: ignore[no-untyped-def]
+def _mix_2(value):
     return _rotate(value * _C2, 33) * _C1
 
 
 @kernel
-def _tail_word(address, size):  # type: ignore[no-untyped-def]
+def _tail_word(address, size):
     """Up to 8 bytes, each sign-extended, shifted into place and XORed."""
     word = np.uint64(0)
     for i in range(size):
@@ -60,7 +60,7 @@ def _tail_word(address, size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def hash3_x64_128(address, size):  # type: ignore[no-untyped-def]
+def hash3_x64_128(address, size):
     """Both halves of the hash of `size` bytes at an address, as (int64, int64)."""
     h1 = np.uint64(0)
     h2 = np.uint64(0)
@@ -89,7 +89,7 @@ def hash3_x64_128(address, size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def token_of(address, size):  # type: ignore[no-untyped-def]
+def token_of(address, size):
     """Murmur3Partitioner's token of the partition key at an address."""
     if size == 0:
         return MIN_TOKEN
@@ -98,7 +98,7 @@ def token_of(address, size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def tokens_of(data, start, size, out):  # type: ignore[no-untyped-def]
+def tokens_of(data, start, size, out):
     """Tokens of many keys.
 
     data: uint8 (n,); start, size: int64 (keys,) places of the keys in data, trusted; out: int64 (keys,).

@@ -98,11 +98,12 @@ _store8 = _store_function(8, False)
 _store16 = _store_function(16, False)
 _store32 = _store_function(32, False)
 _store64 = _store_function(64, False)
-_memcpy = types.ExternalFunction("memcpy", types.int64(types.int64, types.int64, types.int64))
-_memcmp = types.ExternalFunction("memcmp", types.int32(types.int64, types.int64, types.int64))
-_crc32 = types.ExternalFunction("crc32_gzip_refl", types.uint32(types.uint32, types.int64, types.uint64))
-_lz4 = types.ExternalFunction("LZ4_decompress_safe", types.int32(types.int64, types.int64, types.int32, types.int32))
-_zstd = types.ExternalFunction("ZSTD_decompress", types.int64(types.int64, types.uint64, types.int64, types.uint64))
+_ExternalFunction: Any = types.ExternalFunction
+_memcpy = _ExternalFunction("memcpy", types.int64(types.int64, types.int64, types.int64))
+_memcmp = _ExternalFunction("memcmp", types.int32(types.int64, types.int64, types.int64))
+_crc32 = _ExternalFunction("crc32_gzip_refl", types.uint32(types.uint32, types.int64, types.uint64))
+_lz4 = _ExternalFunction("LZ4_decompress_safe", types.int32(types.int64, types.int64, types.int32, types.int32))
+_zstd = _ExternalFunction("ZSTD_decompress", types.int64(types.int64, types.uint64, types.int64, types.uint64))
 
 
 def load_u8(a: int) -> int:
@@ -161,8 +162,6 @@ def compare(a: int, b: int, c: int) -> int:
     return (left > right) - (left < right)
 
 
-
-
 # --- codecs -------------------------------------------------------------------------------------------------------
 
 
@@ -172,7 +171,9 @@ def crc32(a: int, b: int) -> int:
 
 
 def lz4_decompress(a: int, b: int, c: int, d: int) -> int:
-    """Decompress the LZ4 block of `d` bytes at `c` into at most `b` bytes at `a`: bytes made, negative if it is damaged."""
+    """Decompress the LZ4 block of `d` bytes at `c` into at most `b` bytes at `a`: bytes made, negative if it is
+    damaged.
+    """
     try:
         made = lz4.block.decompress(ctypes.string_at(int(c), int(d)), uncompressed_size=int(b))
     except lz4.block.LZ4BlockError:
@@ -204,7 +205,7 @@ def address_of(a: Any) -> int:
 
 def _compiled_as(plain: Any, compiled: Any) -> None:
     """Let compiled callers of a plain function use its compiled form (Numba wants equal argument names)."""
-    forms = {
+    forms: dict[int, Any] = {
         1: lambda a: lambda a: compiled(a),
         2: lambda a, b: lambda a, b: compiled(a, b),
         3: lambda a, b, c: lambda a, b, c: compiled(a, b, c),

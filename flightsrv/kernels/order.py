@@ -1,7 +1,7 @@
 """The order of values, clusterings and partitions.
 
-Values sort by their type; an empty one before all others, an absent one (null) before that. Source: the compare methods of
-org.apache.cassandra.db.marshal's types, db.ClusteringComparator, db.DecoratedKey.
+Values sort by their type; an empty one before all others, an absent one (null) before that. Source: the compare methods
+of org.apache.cassandra.db.marshal's types, db.ClusteringComparator, db.DecoratedKey.
 """
 
 from __future__ import annotations
@@ -14,22 +14,43 @@ from flightsrv.kernels.native import compare, load_be32, load_be64, load_u8
 from flightsrv.slab import CLUSTERING, KEY_AT, KEY_SIZE, KIND, NOT_IN_BOUND, TOKEN
 
 # How values of a clustering column compare; cql/ordering.py says which type has which.
-BYTES, SIGNED, BOOLEAN, FLOAT, DOUBLE, VARINT, DECIMAL, UUID, TIMEUUID, LEXICAL_UUID, COMPOUND = range(11)
+BYTES = 0
+"""Unsigned bytes from left to right, a prefix first."""
+SIGNED = 1
+"""Big-endian two's complement of 1, 2, 4 or 8 bytes."""
+BOOLEAN = 2
+"""Zero, then anything else."""
+FLOAT = 3
+"""4 bytes, as Java's Float.compare: -0.0 before 0.0, every NaN equal and last."""
+DOUBLE = 4
+"""8 bytes, likewise."""
+VARINT = 5
+"""Two's complement of any length."""
+DECIMAL = 6
+"""Numeric: 1.0 and 1.00 are equal."""
+UUID = 7
+"""Version; then for version 1 timestamp and low 8 bytes, for others all bytes, unsigned."""
+TIMEUUID = 8
+"""Timestamp, then the low 8 bytes as *signed* bytes."""
+LEXICAL_UUID = 9
+"""Both halves as signed 64-bit integers."""
+COMPOUND = 10
+"""By elements; kernels do not compare these."""
 
 
 @kernel
-def _sign(left, right):  # type: ignore[no-untyped-def]
+def _sign(left, right):
     return (1 if left > right else 0) - (1 if left < right else 0)
 
 
 @kernel
-def _compare_bytes(a, a_size, b, b_size):  # type: ignore[no-untyped-def]
+def _compare_bytes(a, a_size, b, b_size):
     order = np.int64(compare(a, b, min(a_size, b_size)))
     return order if order != 0 else a_size - b_size
 
 
 @kernel
-def _signed_at(a, size):  # type: ignore[no-untyped-def]
+def _signed_at(a, size):
     """A big-endian two's complement integer of up to 8 bytes."""
     if size == 8:
         return np.int64(load_be64(a))
@@ -42,7 +63,7 @@ def _signed_at(a, size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _java_bits(bits):  # type: ignore[no-untyped-def]
+def _java_bits(bits):
     """Bits of a double, or of a float in the high half, such that signed integers sort as Double.compare does."""
     magnitude = bits & 0x7FFFFFFFFFFFFFFF
     if magnitude > 0x7FF0000000000000:
@@ -51,7 +72,7 @@ def _java_bits(bits):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _float_as_double_bits(a):  # type: ignore[no-untyped-def]
+def _float_as_double_bits(a):
     """A float's bits widened so that _java_bits orders them: NaNs stay above infinity, which stays above numbers."""
     bits = np.int64(load_be32(a))
     magnitude = bits & 0x7FFFFFFF
@@ -61,26 +82,26 @@ def _float_as_double_bits(a):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _unsigned(left, right):  # type: ignore[no-untyped-def]
+def _unsigned(left, right):
     low = np.int64(-(2**63))
     return _sign(left ^ low, right ^ low)
 
 
 @kernel
-def _uuid_time(high):  # type: ignore[no-untyped-def]
+def _uuid_time(high):
     """The first 8 bytes of a version-1 UUID, most significant time bits first."""
     return (high & 0xFFFF) << 48 | (high & 0xFFFF0000) << 16 | (high >> 32 & 0xFFFFFFFF)
 
 
 @kernel
-def _compare_timeuuids(a, b):  # type: ignore[no-untyped-def]
+def _compare_timeuuids(a, b):
     order = _sign(_uuid_time(load_be64(a)) & 0x0FFFFFFFFFFFFFFF, _uuid_time(load_be64(b)) & 0x0FFFFFFFFFFFFFFF)
     flip = np.int64(-0x7F7F7F7F7F7F7F80)  # 0x80 in each byte: signed bytes compare as unsigned ones
     return order if order != 0 else _unsigned(load_be64(a + 8) ^ flip, load_be64(b + 8) ^ flip)
 
 
 @kernel
-def _compare_uuids(a, b):  # type: ignore[no-untyped-def]
+def _compare_uuids(a, b):
     a_high = np.int64(load_be64(a))
     b_high = np.int64(load_be64(b))
     order = _sign(a_high >> 12 & 15, b_high >> 12 & 15)
@@ -93,8 +114,9 @@ def _compare_uuids(a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def compare_values(comparator, a, a_size, b, b_size, scratch):  # type: ignore[no-untyped-def]
-    """Below, equal to or above 0 for two values of one type at their addresses; sizes below 0 are null. scratch: int64 (3, limbs).
+def compare_values(comparator, a, a_size, b, b_size, scratch):
+    """Below, equal to or above 0 for two values of one type at their addresses; sizes below 0 are null. scratch: int64
+    (3, limbs).
 
     Values whose size is not their type's sort by their bytes: what they mean is for others to refuse.
     """
@@ -124,7 +146,7 @@ def compare_values(comparator, a, a_size, b, b_size, scratch):  # type: ignore[n
 
 
 @kernel
-def side_of(kind):  # type: ignore[no-untyped-def]
+def side_of(kind):
     """-1, 0 or 1: whether a kind of clustering sorts before, at or after the rows with its values."""
     if kind == CLUSTERING:
         return 0
@@ -132,7 +154,7 @@ def side_of(kind):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def compare_clusterings(slabs, rules, run_a, row_a, run_b, row_b):  # type: ignore[no-untyped-def]
+def compare_clusterings(slabs, rules, run_a, row_a, run_b, row_b):
     """Order of two rows or markers of one partition.
 
     slabs: Slabs of all runs. rules: MergeRules.
@@ -162,7 +184,7 @@ def compare_clusterings(slabs, rules, run_a, row_a, run_b, row_b):  # type: igno
 
 
 @kernel
-def compare_partitions(slabs, run_a, partition_a, run_b, partition_b):  # type: ignore[no-untyped-def]
+def compare_partitions(slabs, run_a, partition_a, run_b, partition_b):
     """Order of two partitions: by token, then by the bytes of their keys."""
     order = _sign(slabs.partitions[run_a, partition_a, TOKEN], slabs.partitions[run_b, partition_b, TOKEN])
     if order != 0:

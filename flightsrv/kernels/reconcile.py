@@ -1,7 +1,8 @@
 """Which version of a row's data is seen: newest wins, and how ties end.
 
 A row has one version a run. Versions are reconciled cell by cell, under the deletion that is active at the row.
-Source: org.apache.cassandra.db.rows.Cells.reconcile, Rows.merge, Row.Merger, db.LivenessInfo.supersedes, db.DeletionTime.
+Source: org.apache.cassandra.db.rows.Cells.reconcile, Rows.merge, Row.Merger, db.LivenessInfo.supersedes,
+db.DeletionTime.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ EXPIRED_LIVENESS_TTL_S = 0x7FFFFFFF
 
 
 @kernel
-def supersedes(us, seconds, other_us, other_s):  # type: ignore[no-untyped-def]
+def supersedes(us, seconds, other_us, other_s):
     """Whether a deletion is stronger than another: later timestamp, then later local deletion time."""
     return us > other_us or (us == other_us and us != NO_TIMESTAMP and seconds > other_s)
 
 
 @kernel
-def _liveness_wins(a_us, a_ttl_s, a_expires_s, b_us, b_ttl_s, b_expires_s):  # type: ignore[no-untyped-def]
+def _liveness_wins(a_us, a_ttl_s, a_expires_s, b_us, b_ttl_s, b_expires_s):
     """Whether liveness a replaces b."""
     if a_us != b_us:
         return a_us > b_us
@@ -47,12 +48,12 @@ def _liveness_wins(a_us, a_ttl_s, a_expires_s, b_us, b_ttl_s, b_expires_s):  # t
 
 
 @kernel
-def row_liveness(slabs, versions, count, cursor_row, active):  # type: ignore[no-untyped-def]
+def row_liveness(slabs, versions, count, cursor_row, active):
     """Reconcile the versions' liveness and row deletion.
 
-    slabs: Slabs of all runs. versions: int64 (runs,), `count` of them are runs that have the row, at row cursor_row[run].
-    active: int64 (2,), the deletion above the row; replaced by the row's own where that is stronger. Returns the
-    liveness (timestamp, ttl, expiry), NO_TIMESTAMP if none or deleted.
+    slabs: Slabs of all runs. versions: int64 (runs,), `count` of them are runs that have the row, at row
+    cursor_row[run]. active: int64 (2,), the deletion above the row; replaced by the row's own where that is stronger.
+    Returns the liveness (timestamp, ttl, expiry), NO_TIMESTAMP if none or deleted.
     """
     us = np.int64(NO_TIMESTAMP)
     ttl_s = np.int64(0)
@@ -87,13 +88,13 @@ def row_liveness(slabs, versions, count, cursor_row, active):  # type: ignore[no
 
 
 @kernel
-def liveness_is_live(us, ttl_s, expires_s, now_s):  # type: ignore[no-untyped-def]
+def liveness_is_live(us, ttl_s, expires_s, now_s):
     """Whether a liveness makes its row seen."""
     return us != NO_TIMESTAMP and (ttl_s == 0 or (ttl_s != EXPIRED_LIVENESS_TTL_S and now_s < expires_s))
 
 
 @kernel
-def _cell_wins(slabs, cell, value, a, a_row, b, b_row):  # type: ignore[no-untyped-def]
+def _cell_wins(slabs, cell, value, a, a_row, b, b_row):
     """Whether run a's cell replaces run b's: by timestamp, then tombstone over expiring over plain, then the later
     local deletion time, then the greater value as unsigned bytes."""
     a_us = slabs.cell_us[a, cell, a_row]
@@ -117,7 +118,7 @@ def _cell_wins(slabs, cell, value, a, a_row, b, b_row):  # type: ignore[no-untyp
 
 
 @kernel
-def reconcile_cell(slabs, versions, count, cursor_row, cell, active_us):  # type: ignore[no-untyped-def]
+def reconcile_cell(slabs, versions, count, cursor_row, cell, active_us):
     """The run whose cell wins, -1 if none of the versions has one that the active deletion leaves."""
     value = slabs.size.shape[1] - slabs.cell_us.shape[1] + cell
     best = np.int64(-1)
@@ -132,7 +133,7 @@ def reconcile_cell(slabs, versions, count, cursor_row, cell, active_us):  # type
 
 
 @kernel
-def cell_is_live(slabs, run, cell, row, now_s):  # type: ignore[no-untyped-def]
+def cell_is_live(slabs, run, cell, row, now_s):
     """Whether a cell's value is seen now."""
     ttl_s = slabs.cell_ttl_s[run, cell, row]
     return ttl_s == 0 or (ttl_s > 0 and now_s < slabs.cell_expires_s[run, cell, row])

@@ -18,7 +18,7 @@ DURATION_TEXT_BYTES = 96
 
 
 @kernel
-def _put_number(target, number):  # type: ignore[no-untyped-def]
+def _put_number(target, number):
     """A number of 0 or more in decimal; returns the address behind it."""
     digits = 1
     power = np.uint64(1)
@@ -34,7 +34,7 @@ def _put_number(target, number):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _put_hex(target, word):  # type: ignore[no-untyped-def]
+def _put_hex(target, word):
     """16 bits without leading zeros."""
     started = False
     for shift in (12, 8, 4, 0):
@@ -47,7 +47,7 @@ def _put_hex(target, word):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _put_ipv4(target, a):  # type: ignore[no-untyped-def]
+def _put_ipv4(target, a):
     for i in range(4):
         if i:
             store_8(target, 46)
@@ -57,7 +57,7 @@ def _put_ipv4(target, a):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _put_ipv6(target, a):  # type: ignore[no-untyped-def]
+def _put_ipv6(target, a):
     """Groups in lower-case hex; the first longest run of two or more zero groups becomes ::."""
     best = 8
     best_length = 1
@@ -84,7 +84,7 @@ def _put_ipv6(target, a):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def gather_inet(at, size, start, stop, offsets, out, valid, filled):  # type: ignore[no-untyped-def]
+def gather_inet(at, size, start, stop, offsets, out, valid, filled):
     """Addresses of 4 or 16 bytes as text; out has INET_TEXT_BYTES a value. Returns nulls or WRONG_SIZE."""
     nulls = 0
     base = address_of(out)
@@ -105,7 +105,7 @@ def gather_inet(at, size, start, stop, offsets, out, valid, filled):  # type: ig
 
 
 @kernel
-def _zigzag_at(place, end):  # type: ignore[no-untyped-def]
+def _zigzag_at(place, end):
     """The signed vint at an address: (value, address behind it), or (0, -1) if it does not end in time."""
     if place >= end:
         return np.int64(0), np.int64(-1)
@@ -123,7 +123,7 @@ def _zigzag_at(place, end):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _put_unit(target, number, unit_1, unit_2):  # type: ignore[no-untyped-def]
+def _put_unit(target, number, unit_1, unit_2):
     """A number and its unit of one or two letters, nothing for 0."""
     if number == 0:
         return target
@@ -137,7 +137,7 @@ def _put_unit(target, number, unit_1, unit_2):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _put_duration(target, months, days, nanoseconds):  # type: ignore[no-untyped-def]
+def _put_duration(target, months, days, nanoseconds):
     """As Duration.toString: -1y2mo3d4h5m6s7ms8us9ns, only what is not 0."""
     if months < 0 or days < 0 or nanoseconds < 0:
         store_8(target, 45)
@@ -157,7 +157,7 @@ def _put_duration(target, months, days, nanoseconds):  # type: ignore[no-untyped
 
 
 @kernel
-def gather_duration(at, size, start, stop, offsets, out, valid, filled):  # type: ignore[no-untyped-def]
+def gather_duration(at, size, start, stop, offsets, out, valid, filled):
     """Durations as text; out has DURATION_TEXT_BYTES a value. Returns nulls or WRONG_SIZE."""
     nulls = 0
     base = address_of(out)

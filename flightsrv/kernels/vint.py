@@ -1,7 +1,7 @@
 """Bytes and vints of a window.
 
-A window's array is at least SLACK bytes longer than its `stop`, so a vint that starts before `stop` can be loaded whole;
-the caller then compares where it ends with `stop`. Source: org.apache.cassandra.utils.vint.VIntCoding.
+A window's array is at least SLACK bytes longer than its `stop`, so a vint that starts before `stop` can be loaded
+whole; the caller then compares where it ends with `stop`. Source: org.apache.cassandra.utils.vint.VIntCoding.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ SLACK = 16
 
 
 @kernel
-def byte_at(data, i):  # type: ignore[no-untyped-def]
+def byte_at(data, i):
     """The byte at index i of a uint8 array, as int64: shifting a uint8 would lose its high bits."""
     return np.int64(data[np.uint64(i)])
 
 
 @kernel
-def be16_at(data, i):  # type: ignore[no-untyped-def]
+def be16_at(data, i):
     """Unsigned big-endian 16 bits."""
     return (byte_at(data, i) << 8) | byte_at(data, i + 1)
 
 
 @kernel
-def be32_at(data, i):  # type: ignore[no-untyped-def]
+def be32_at(data, i):
     """Unsigned big-endian 32 bits."""
     return (be16_at(data, i) << 16) | be16_at(data, i + 2)
 
 
 @kernel
-def be64_at(data, i):  # type: ignore[no-untyped-def]
+def be64_at(data, i):
     """Signed big-endian 64 bits."""
     return (be32_at(data, i) << 32) | be32_at(data, i + 4)
 
 
 @kernel
-def uvint_at(data, i):  # type: ignore[no-untyped-def]
+def uvint_at(data, i):
     """The unsigned vint at index i, and the index behind it; 64-bit values come as signed.
 
     data: uint8 (n,) with i + 9 <= n, which SLACK gives. Values of 2^63 and more are negative.

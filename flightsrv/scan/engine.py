@@ -103,6 +103,6 @@ class Engine:
         found = [item for folder in folders for item in find_sstables(folder.path).items()]
         sstables = tuple(open_sstable(descriptor, components) for descriptor, components in found)
         plan = plan_scan(schema, sstables, ScanRequest(schema.keyspace, schema.table))
-        with closing(Scan(plan, self._settings, self._pools, self._buffers)) as scan:
-            with closing(scan.selections()) as selections:
-                return [row for selection in selections for row in rows_of(schema, selection)]
+        scan = Scan(plan, self._settings, self._pools, self._buffers)
+        with closing(scan), closing(scan.selections()) as selections:
+            return [row for selection in selections for row in rows_of(schema, selection)]

@@ -1,19 +1,20 @@
 """All of the engine's threads: two pools, and how stages use them.
 
-Reads wait for the disk and decompression works without the GIL, so both run ahead of the thread that decodes, merges and
-encodes. How far ahead is bounded, and results come in order: back-pressure is that nobody asks for the next one.
+Reads wait for the disk and decompression works without the GIL, so both run ahead of the thread that decodes, merges
+and encodes. How far ahead is bounded, and results come in order: back-pressure is that nobody asks for the next one.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from time import perf_counter_ns
 from typing import Any
 
 from flightsrv.errors import ScanCancelledError
+from flightsrv.stages import Ahead
 from flightsrv.telemetry.clocks import Clock
 
 
@@ -67,17 +68,15 @@ class _Task:
             self.ended_ns = perf_counter_ns()
 
 
-def ahead(
-    pool: ThreadPoolExecutor, depth: int, clock: Clock, cancel: Cancel
-) -> Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]:
+def ahead(pool: ThreadPoolExecutor, depth: int, clock: Clock, cancel: Cancel) -> Ahead:
     """The combinator: `ahead(...)(function, items)` yields function(item) in order, up to `depth` of them under way.
 
-    The clock's lanes are those `depth` places. A place is starved from when it is free until its task starts, busy while
-    the task runs, and blocked until its result is taken. The place is filled again before the
-    result is handed out, so that pools work while the consumer does.
+    The clock's lanes are those `depth` places. A place is starved from when it is free until its task starts, busy
+    while the task runs, and blocked until its result is taken. The place is filled again before the result is handed
+    out, so that pools work while the consumer does.
     """
 
-    def run(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+    def run(function: Callable[[Any], Any], items: Iterable[Any]) -> Generator[Any]:
         source = iter(items)
         under_way: deque[_Task] = deque()
         free_since_ns = deque([perf_counter_ns()] * depth)
@@ -99,7 +98,7 @@ def ahead(
                 asked_ns = perf_counter_ns()
                 result = task.future.result()
                 taken_ns = perf_counter_ns()
-                clock.waited_ns += taken_ns - asked_ns
+                clock.add_waited(taken_ns - asked_ns)
                 clock.add_starved(task.started_ns - task.free_since_ns)
                 clock.add_busy(task.ended_ns - task.started_ns)
                 clock.add_blocked(taken_ns - task.ended_ns)

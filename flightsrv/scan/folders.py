@@ -43,7 +43,7 @@ def find_table_folders(given: Path) -> list[TableFolder]:
     given = given.resolve()
     if _holds_sstables(given):
         return [_single_folder(given)]
-    below = [each for each in _subfolders(given)]
+    below = list(_subfolders(given))
     tables = [_table_folder(each, given.name) for each in below if _TABLE_FOLDER.fullmatch(each.name)]
     if tables:
         return tables
@@ -78,7 +78,7 @@ def _subfolders(path: Path) -> Iterator[Path]:
 def list_names(path: Path) -> list[str]:
     """The names of a folder's files. Raises SSTableError when it cannot be listed."""
     try:
-        return sorted(os.listdir(path))
+        return sorted(each.name for each in path.iterdir())
     except OSError as error:
         raise SSTableError(f"cannot be listed: {os.strerror(error.errno or 0)}", Where(str(path))) from error
 

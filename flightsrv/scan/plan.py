@@ -9,11 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from flightsrv.arrow.types import arrow_schema
-from flightsrv.cql.ordering import COMPOUND, comparator_of
+from flightsrv.cql.ordering import comparator_of
 from flightsrv.cql.schema import Column, TableSchema
 from flightsrv.errors import RequestError, UnsupportedRequestError
 from flightsrv.kernels.decimals import COMPARED_LIMBS
 from flightsrv.kernels.merge import MergeRules
+from flightsrv.kernels.order import COMPOUND
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, MURMUR3
 from flightsrv.scan.sstables import SSTable
@@ -75,7 +76,8 @@ def plan_scan(table: TableSchema, sstables: tuple[SSTable, ...], request: ScanRe
 
 
 def token_ranges(start: int | None, end: int | None) -> tuple[TokenRange, ...]:
-    """The range (start, end] of the ring, which wraps round it if start is not below end; equal bounds are all of it."""
+    """The range (start, end] of the ring, which wraps round it if start is not below end; equal bounds are all of it.
+    """
     after = LEAST_TOKEN if start is None else start
     upto = GREATEST_TOKEN if end is None else end
     if after == upto:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TypeVar
@@ -82,15 +82,15 @@ class Scan:
                 opened.callback(self._files[sstable].close)
             self._stack = opened.pop_all()
 
-    def frames(self) -> Iterator[Frame]:
+    def frames(self) -> Generator[Frame]:
         """The rows as Flight frames. Raises SSTableError, ValueFormError, LimitError, ScanCancelledError."""
         return self._encoded(FrameWriter().write)
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
+    def batches(self) -> Generator[pa.RecordBatch]:
         """The rows as batches over memory that the next one uses again. Raises as `frames` does."""
         return self._encoded(record_batch_of(self.schema))
 
-    def selections(self) -> Iterator[Selection]:
+    def selections(self) -> Generator[Selection]:
         """What merge yields: the rows, still in their windows."""
         for token_range in self.plan.ranges:
             yield from self._merged(token_range)
@@ -103,7 +103,7 @@ class Scan:
         """Close the files; the iterators of this scan must be closed or used up."""
         self._stack.close()
 
-    def _encoded(self, form: Callable[[list[Parts]], T]) -> Iterator[T]:
+    def _encoded(self, form: Callable[[list[Parts]], T]) -> Generator[T]:
         settings = self._settings
         limits = BatchLimits(settings.batch_rows, settings.batch_bytes, self.plan.limit)
         key_columns = len(self.plan.table.partition_key)
@@ -114,7 +114,7 @@ class Scan:
                 self._cancel.check()
                 yield batch
 
-    def _merged(self, token_range: TokenRange) -> Iterator[Selection]:
+    def _merged(self, token_range: TokenRange) -> Generator[Selection]:
         """The rows of one range: a run for each SSTable, merged."""
         plan = self.plan
         if not plan.sstables:
@@ -130,7 +130,7 @@ class Scan:
                 runs.append(run)
             yield from merge(runs, slabs, plan.rules, self.clocks.stage("merge"))
 
-    def _run(self, sstable: SSTable, token_range: TokenRange, sizes: Sizes, slab: Slabs) -> Iterator[SlabPart]:
+    def _run(self, sstable: SSTable, token_range: TokenRange, sizes: Sizes, slab: Slabs) -> Generator[SlabPart]:
         """read → decompress → decode for one SSTable."""
         clocks, cancel, pools = self.clocks, self._cancel, self._pools
         header = run_header(sstable, self.plan.table, token_range.after, token_range.upto)

@@ -6,7 +6,7 @@ import numpy as np
 
 from flightsrv.cql.agreement import check_against_header
 from flightsrv.cql.marshal import parse_marshal
-from flightsrv.cql.schema import HeaderColumns, TableSchema, header_column
+from flightsrv.cql.schema import Column, TableSchema, header_column
 from flightsrv.kernels.cells import (
     HAS_TOKENS,
     MIN_DELETION_TIME_S,
@@ -40,13 +40,15 @@ def run_header(sstable: SSTable, schema: TableSchema, after: int, upto: int) -> 
     columns += [header_column(name, text, "regular") for name, text in regulars]
     cells = {column.name_bytes: i for i, column in enumerate(schema.static + schema.regular)}
     kept = {column.name_bytes: column for column in schema.static + schema.regular}
-    column_cell, dropped_us = [], []
+    column_cell, column_complex, dropped_us = [], [], []
     for column in columns:
         known = kept.get(column.name_bytes)
         dropped = schema.dropped.get(column.name)
+        complexity = _is_complex(column, known)
         # A column that was dropped and added again as something else: all that this file has of it is from before.
-        is_other = known is not None and (known.kind != column.kind or known.type.is_multicell != column.type.is_multicell)
-        column_cell.append(_NO_CELL if known is None or is_other else cells[column.name_bytes])
+        is_same = known is not None and known.kind == column.kind and known.type.is_multicell == complexity
+        column_cell.append(cells[column.name_bytes] if is_same else _NO_CELL)
+        column_complex.append(complexity)
         dropped_us.append(NO_TIMESTAMP if dropped is None else dropped.dropped_time_us)
     numbers = np.zeros(RUN_NUMBERS, np.int64)
     numbers[MIN_TIMESTAMP_US] = header.min_timestamp_us
@@ -62,11 +64,19 @@ def run_header(sstable: SSTable, schema: TableSchema, after: int, upto: int) -> 
         clustering_size=np.array(clustering, np.int32),
         column_size=np.array([column.type.fixed_size for column in columns], np.int32),
         column_cell=np.array(column_cell, np.int32),
-        column_complex=np.array([column.type.is_multicell for column in columns], np.int8),
+        column_complex=np.array(column_complex, np.int8),
         dropped_us=np.array(dropped_us, np.int64),
         present=np.zeros(len(columns), np.int8),
     )
 
 
-def _with_bytes(columns: tuple[tuple[str, str], ...]) -> HeaderColumns:
+def _is_complex(column: Column, known: Column | None) -> bool:
+    """Whether a column's values are stored cell by cell. The schema knows it of UDTs: 3.0 wrote frozen ones as if they
+    were not (CASSANDRA-15035)."""
+    if known is not None and known.type.kind == column.type.kind == "udt":
+        return known.type.is_multicell
+    return column.type.is_multicell
+
+
+def _with_bytes(columns: tuple[tuple[str, str], ...]) -> list[tuple[bytes, str]]:
     return [(name.encode("utf-8", "surrogateescape"), text) for name, text in columns]

@@ -1,7 +1,7 @@
 """Where in Data.db a token range begins, from Summary.db and Index.db.
 
-What they say is checked against each other here, and against Data.db by the run that starts there: a damaged index costs
-time or gives an error, never rows.
+What they say is checked against each other here, and against Data.db by the run that starts there: a damaged index
+costs time or gives an error, never rows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _ENTRY_BYTES = 2 + 65535 + 9
 
 
 def start_of(sstable: SSTable, after: int) -> Start:
-    """A partition at or before the first one whose token is above `after`; the file's start if the index cannot tell."""
+    """A partition at or before the first one whose token is above `after`; the file's start if the index cannot tell.
+    """
     try:
         return _indexed_start(sstable, after)
     except SSTableError:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from flightsrv.errors import CorruptSSTableError, UnsupportedSSTableError, Where
+from flightsrv.errors import CorruptSSTableError, Where
 from flightsrv.io.buffered import BufferedFile, read_component
 from flightsrv.slab import Array
 from flightsrv.sstable import compression_info, crc, statistics, toc
@@ -121,7 +121,9 @@ def _refuse_lost_compression(descriptor: Descriptor, components: frozenset[str])
         return
     path = descriptor.path("TOC.txt")
     if "CompressionInfo.db" in toc.parse(Cursor(read_component(path), path)):
-        raise CorruptSSTableError("TOC.txt lists the file, but it is missing", Where(descriptor.path("CompressionInfo.db")))
+        raise CorruptSSTableError(
+            "TOC.txt lists the file, but it is missing", Where(descriptor.path("CompressionInfo.db"))
+        )
 
 
 def open_data(sstable: SSTable) -> BufferedFile:

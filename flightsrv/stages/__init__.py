@@ -6,11 +6,8 @@ is asked for the next one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol
+from collections.abc import Callable, Generator, Iterable
+from typing import Any
 
-
-class Ahead(Protocol):
-    """How a stage lets a function work on items ahead of need: results come in the order of the items."""
-
-    def __call__(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]: ...
+Ahead = Callable[[Callable[[Any], Any], Iterable[Any]], Generator[Any]]
+"""How a stage lets a function work on items ahead of need: results come in the order of the items."""

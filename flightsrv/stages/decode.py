@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from flightsrv.errors import CorruptSSTableError, LimitError, Where
+from flightsrv.kernels import decode as kernels
 from flightsrv.kernels.cells import FIELDS, RunHeader
 from flightsrv.kernels.decode import (
     FACTS,
@@ -19,7 +20,6 @@ from flightsrv.kernels.decode import (
     PARTITION_COUNT,
     ROW_COUNT,
     STATE_FIELDS,
-    decode as decode_kernel,
 )
 from flightsrv.kernels.native import copy
 from flightsrv.kernels.status import CORRUPT, DONE, OUTPUT_FULL
@@ -88,7 +88,7 @@ class Run:
         at = window.start
         while True:
             with clock.busy():
-                status, stopped_at = decode_kernel(window.data, at, window.stop, self._header, state, self._slab)
+                status, stopped_at = kernels.decode(window.data, at, window.stop, self._header, state, self._slab)
             if state[ROW_COUNT] or state[PARTITION_COUNT]:
                 part = SlabPart(
                     int(state[ROW_COUNT]), int(state[PARTITION_COUNT]), bool(state[IN_PARTITION]), int(state[FACTS])
@@ -97,7 +97,9 @@ class Run:
                     yield part
             if status == CORRUPT:
                 position = window.position + int(stopped_at) - window.start
-                raise CorruptSSTableError("is damaged", Where(self._path, position=position, field=FIELDS[state[FIELD]]))
+                raise CorruptSSTableError(
+                    "is damaged", Where(self._path, position=position, field=FIELDS[state[FIELD]])
+                )
             if status == DONE:
                 return None
             at = int(stopped_at)

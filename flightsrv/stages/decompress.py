@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 
 import cramjam
@@ -71,7 +71,7 @@ class Chunks:
         return CorruptSSTableError(f"chunk {chunk} {what}", Where(self.path, offset=int(self.bounds[chunk])))
 
 
-def decompress(pieces: Iterable[Piece], chunks: Chunks, buffers: BufferPool, ahead: Ahead) -> Iterator[Window]:
+def decompress(pieces: Iterable[Piece], chunks: Chunks, buffers: BufferPool, ahead: Ahead) -> Generator[Window]:
     """Pieces to windows, in their order. A window is the consumer's until it calls release().
 
     Raises CorruptSSTableError with the chunk's index and offset when a checksum, a length or the content is wrong.
@@ -132,7 +132,7 @@ def _by_kernel(piece: Piece, chunks: Chunks, data: Array) -> None:
 def _by_package(piece: Piece, chunks: Chunks, data: Array) -> None:
     codec = PACKAGE_CODECS[chunks.compressor or ""]
     extent = piece.extent
-    source, target, at = memoryview(piece.buffer)[piece.start :], memoryview(data), HEAD_ROOM
+    source, target, at = piece.buffer[piece.start :].data, data.data, HEAD_ROOM
     for chunk in range(extent.first_chunk, extent.last_chunk):
         start = int(chunks.bounds[chunk]) - extent.offset
         stop = int(chunks.bounds[chunk + 1]) - extent.offset - _CRC_SIZE

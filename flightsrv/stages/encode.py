@@ -1,7 +1,7 @@
 """Stage 5, encode: selections to record batches, and those to frames.
 
-Values are copied from their windows to Arrow buffers that are used again for each batch, and once more, as whole buffers,
-into the frame.
+Values are copied from their windows to Arrow buffers that are used again for each batch, and once more, as whole
+buffers, into the frame.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
 """Stage 4, merge: the slabs of k runs to selections of the rows that a reader sees.
 
-order → reconcile → purge, in one kernel. A single run whose slab holds nothing that could hide a row needs none of it: its
-slab is the selection.
+order → reconcile → purge, in one kernel. A single run whose slab holds nothing that could hide a row needs none of it:
+its slab is the selection.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 import numpy as np
 
+from flightsrv.kernels import merge as kernels
 from flightsrv.kernels.merge import (
     CONTINUES,
     CURSOR_FIELDS,
@@ -22,7 +23,6 @@ from flightsrv.kernels.merge import (
     MergeRules,
     MergeState,
     keep_head,
-    merge as merge_kernel,
 )
 from flightsrv.kernels.status import DONE, NEED_INPUT
 from flightsrv.slab import ABSENT, Array, Selection, SlabPart, Slabs
@@ -36,9 +36,7 @@ def merge(runs: Sequence[Iterator[SlabPart]], slabs: Slabs, rules: MergeRules, c
 
 
 class _Merger:
-    def __init__(
-        self, runs: Sequence[Iterator[SlabPart]], slabs: Slabs, rules: MergeRules, clock: Clock
-    ) -> None:
+    def __init__(self, runs: Sequence[Iterator[SlabPart]], slabs: Slabs, rules: MergeRules, clock: Clock) -> None:
         self._runs = runs
         self._slabs = slabs
         self._rules = rules
@@ -78,17 +76,17 @@ class _Merger:
         while (run := (yield from self._merged())) >= 0:
             self._refill(run)
 
-    def _merged(self):  # type: ignore[no-untyped-def]
+    def _merged(self) -> Generator[Selection, None, int]:
         """Selections until a run lacks a slab; returns that run, or -1 when all is merged."""
         while True:
             with self._clock.busy():
-                status, made, run = merge_kernel(self._slabs, self._state, self._rules, self._at, self._size)
+                status, made, run = kernels.merge(self._slabs, self._state, self._rules, self._at, self._size)
             if made:
                 with self._clock.blocked():
                     yield Selection(self._at, self._size, 0, made)
             if status == NEED_INPUT:
                 self._keep_head()
-                return run
+                return int(run)
             if status == DONE:
                 return -1
 

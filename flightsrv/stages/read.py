@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,7 +41,7 @@ class DataFile(Protocol):
     def read_into(self, offset: int, target: Array) -> None: ...
 
 
-def read(extents: Iterable[Extent], file: DataFile, buffers: BufferPool, ahead: Ahead) -> Iterator[Piece]:
+def read(extents: Iterable[Extent], file: DataFile, buffers: BufferPool, ahead: Ahead) -> Generator[Piece]:
     """Read extents, in their order. A piece's buffer is the consumer's, to be given back to `buffers`.
 
     Raises CorruptSSTableError when the file ends early, SSTableError when the disk fails.

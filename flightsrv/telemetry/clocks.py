@@ -35,7 +35,6 @@ class Clock:
         self.starved_ns = 0
         self.blocked_ns = 0
         self.waited_ns = 0
-        """How long the consumer's thread stood still for this stage's next result: for read, waiting for the disk."""
         self._busy = _Stretch(self.add_busy)
         self._starved = _Stretch(self.add_starved)
         self._blocked = _Stretch(self.add_blocked)
@@ -48,6 +47,10 @@ class Clock:
 
     def add_blocked(self, ns: int) -> None:
         self.blocked_ns += ns
+
+    def add_waited(self, ns: int) -> None:
+        """Count time that the consumer's thread stood still for this stage's next result, beside the three above."""
+        self.waited_ns += ns
 
     def busy(self) -> _Stretch:
         """`with clock.busy():` counts the body as work. The same kind does not nest."""
@@ -89,7 +92,7 @@ class StageTime:
     blocked_s: float
     lanes: int
     waited_s: float = 0.0
-    """How long the consumer stood still for this stage."""
+    """How long the consumer stood still for this stage's results: for read, waiting for the disk."""
 
     @property
     def busy_share(self) -> float:

@@ -63,7 +63,7 @@ class Phases:
 def sub_phases(totals: Mapping[str, StageTime]) -> dict[str, float]:
     """Seconds of each sub-phase that took any time, from the totals of a scan's clocks."""
     seconds = {
-        "stream_cold_fault": totals["decompress"].starved_s,  # what decompress lacks is bytes from the disk
+        "stream_cold_fault": totals["read"].waited_s,  # how long the scan stood still for bytes
         "stream_decompress": totals["decompress"].busy_s,
         "stream_decode": totals["decode"].busy_s,
         "stream_merge": totals["merge"].busy_s,

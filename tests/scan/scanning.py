@@ -63,7 +63,9 @@ def _table_like(fixture: FixtureSet, table: str) -> str:
 
 
 @contextmanager
-def scan_of(schema: TableSchema, sstables: tuple[SSTable, ...], settings: Settings = SETTINGS, **request: Any) -> Iterator[Scan]:
+def scan_of(
+    schema: TableSchema, sstables: tuple[SSTable, ...], settings: Settings = SETTINGS, **request: Any
+) -> Iterator[Scan]:
     plan = plan_scan(schema, sstables, ScanRequest(schema.keyspace, schema.table, **request))
     with closing(Scan(plan, settings, pools(), BufferPool())) as scan:
         yield scan

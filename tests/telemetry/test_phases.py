@@ -37,7 +37,7 @@ def test_leaving_twice_is_harmless():
 @pytest.mark.parametrize(
     ("stage", "state", "phase"),
     [
-        ("decompress", "starved", "stream_cold_fault"),
+        ("read", "waited", "stream_cold_fault"),
         ("decompress", "busy", "stream_decompress"),
         ("decode", "busy", "stream_decode"),
         ("merge", "busy", "stream_merge"),
