@@ -39,9 +39,9 @@ from flightsrv.slab import (
 )
 
 # Columns of MergeState.cursor: where each run is. The first four are set by the caller for each new slab.
-PARTITION_COUNT, ROW_COUNT, CONTINUES, FINISHED, PARTITION, MEMBER, OPEN_US, OPEN_S, CURSOR_FIELDS = range(9)
+PARTITION_COUNT, ROW_COUNT, CONTINUES, FINISHED, PARTITION, OPEN_US, OPEN_S, CURSOR_FIELDS = range(8)
 # MergeState.numbers: the partition that merge is in, and what it made.
-IN_PARTITION, ACTIVE_US, ACTIVE_S, STATIC_LIVE, ROWS_IN_PARTITION, KEPT_BYTES, MERGE_NUMBERS = range(7)
+IN_PARTITION, ACTIVE_US, ACTIVE_S, STATIC_LIVE, ROWS_IN_PARTITION, KEPT_BYTES, MEMBER_COUNT, MERGE_NUMBERS = range(8)
 
 
 class MergeState(NamedTuple):
@@ -53,6 +53,8 @@ class MergeState(NamedTuple):
     """int64 (runs,): each run's next row."""
     numbers: np.ndarray[Any, Any]
     """int64 (MERGE_NUMBERS,)."""
+    members: np.ndarray[Any, Any]
+    """int64 (runs,): the MEMBER_COUNT runs that have the partition at hand."""
     versions: np.ndarray[Any, Any]
     """int64 (runs,): scratch, the runs that have the row at hand."""
     active: np.ndarray[Any, Any]
@@ -81,33 +83,33 @@ class MergeRules(NamedTuple):
 
 @kernel
 def _begin_partition(slabs, state, rules):
-    """Enter the first partition of all runs. Returns the run that lacks a slab, -1 if none, -2 if all runs are
-    finished.
-    """
+    """Enter the first partition of all runs. Returns the run that lacks a slab, -1 if none, -2 if all runs are finished."""
     cursor = state.cursor
-    best = -1
+    members = state.members
+    count = 0
     for run in range(cursor.shape[0]):
         if cursor[run, PARTITION] >= cursor[run, PARTITION_COUNT]:
             if not cursor[run, FINISHED]:
                 return run
             continue
-        if best < 0:
-            best = run
-        elif compare_partitions(slabs, run, cursor[run, PARTITION], best, cursor[best, PARTITION]) < 0:
-            best = run
-    if best < 0:
+        order = -1
+        if count:
+            first = members[0]
+            order = compare_partitions(slabs, run, cursor[run, PARTITION], first, cursor[first, PARTITION])
+        if order < 0:
+            count = 0
+        if order <= 0:
+            members[count] = run
+            count += 1
+    if count == 0:
         return -2
     numbers = state.numbers
+    numbers[MEMBER_COUNT] = count
     numbers[ACTIVE_US] = NO_TIMESTAMP
     numbers[ACTIVE_S] = 0
-    for run in range(cursor.shape[0]):
+    for i in range(count):
+        run = members[i]
         partition = cursor[run, PARTITION]
-        cursor[run, MEMBER] = 0
-        if partition >= cursor[run, PARTITION_COUNT]:
-            continue
-        if run != best and compare_partitions(slabs, run, partition, best, cursor[best, PARTITION]) != 0:
-            continue
-        cursor[run, MEMBER] = 1
         cursor[run, OPEN_US] = NO_TIMESTAMP
         state.row[run] = slabs.partitions[run, partition, FIRST_ROW]
         deletion_us = slabs.partitions[run, partition, PARTITION_DELETION_US]
@@ -115,12 +117,15 @@ def _begin_partition(slabs, state, rules):
         if supersedes(deletion_us, deletion_s, numbers[ACTIVE_US], numbers[ACTIVE_S]):
             numbers[ACTIVE_US] = deletion_us
             numbers[ACTIVE_S] = deletion_s
-    state.head_at[0] = slabs.partitions[best, cursor[best, PARTITION], KEY_AT]
-    state.head_size[0] = slabs.partitions[best, cursor[best, PARTITION], KEY_SIZE]
+    first = members[0]
+    state.head_at[0] = slabs.partitions[first, cursor[first, PARTITION], KEY_AT]
+    state.head_size[0] = slabs.partitions[first, cursor[first, PARTITION], KEY_SIZE]
     numbers[IN_PARTITION] = 1
     numbers[ROWS_IN_PARTITION] = 0
     numbers[KEPT_BYTES] = 0
-    _merge_statics(slabs, state, rules)
+    numbers[STATIC_LIVE] = 0
+    if rules.statics:
+        _merge_statics(slabs, state, rules)
     return -1
 
 
@@ -128,12 +133,12 @@ def _begin_partition(slabs, state, rules):
 def _merge_statics(slabs, state, rules):
     """Reconcile the members' static rows into the partition's head, and step over them."""
     count = 0
-    for run in range(state.cursor.shape[0]):
-        if state.cursor[run, MEMBER] and _row_stop(slabs, state, run) > state.row[run]:
+    for i in range(state.numbers[MEMBER_COUNT]):
+        run = state.members[i]
+        if _row_stop(slabs, state, run) > state.row[run]:
             if slabs.rows[run, state.row[run], KIND] == STATIC_CLUSTERING:
                 state.versions[count] = run
                 count += 1
-    live = 0
     first_cell = slabs.size.shape[1] - slabs.cell_us.shape[1]
     for cell in range(rules.statics):
         state.head_size[1 + cell] = ABSENT
@@ -141,8 +146,7 @@ def _merge_statics(slabs, state, rules):
         if run >= 0 and cell_is_live(slabs, run, cell, state.row[run], rules.now_s):
             state.head_at[1 + cell] = slabs.at[run, first_cell + cell, state.row[run]]
             state.head_size[1 + cell] = slabs.size[run, first_cell + cell, state.row[run]]
-            live = 1
-    state.numbers[STATIC_LIVE] = live
+            state.numbers[STATIC_LIVE] = 1
     for i in range(count):
         state.row[state.versions[i]] += 1
 
@@ -184,10 +188,9 @@ def _emit_row(slabs, state, rules, count, out_at, out_size, made):
     state.active[0] = state.numbers[ACTIVE_US]
     state.active[1] = state.numbers[ACTIVE_S]
     cursor = state.cursor
-    for run in range(cursor.shape[0]):
-        if cursor[run, MEMBER] and supersedes(
-            cursor[run, OPEN_US], cursor[run, OPEN_S], state.active[0], state.active[1]
-        ):
+    for i in range(state.numbers[MEMBER_COUNT]):
+        run = state.members[i]
+        if supersedes(cursor[run, OPEN_US], cursor[run, OPEN_S], state.active[0], state.active[1]):
             state.active[0] = cursor[run, OPEN_US]
             state.active[1] = cursor[run, OPEN_S]
     us, ttl_s, expires_s = row_liveness(slabs, state.versions, count, state.row, state.active)
@@ -237,9 +240,8 @@ def _find_versions(slabs, state, rules):
     """The members whose next row or marker is the first of all, into versions. Returns (their count, a run that lacks a
     slab or -1)."""
     count = 0
-    for run in range(state.cursor.shape[0]):
-        if not state.cursor[run, MEMBER]:
-            continue
+    for i in range(state.numbers[MEMBER_COUNT]):
+        run = state.members[i]
         lacks = _lacks_rows(slabs, state, run)
         if lacks == 2:
             return 0, run
@@ -269,10 +271,8 @@ def _end_partition(state, rules, clustering, out_at, out_size, made):
         for i in range(1 + clustering + rules.statics, out_size.shape[0]):
             out_size[i, made] = ABSENT
         extra = 1
-    for run in range(state.cursor.shape[0]):
-        if state.cursor[run, MEMBER]:
-            state.cursor[run, PARTITION] += 1
-            state.cursor[run, MEMBER] = 0
+    for i in range(state.numbers[MEMBER_COUNT]):
+        state.cursor[state.members[i], PARTITION] += 1
     state.numbers[IN_PARTITION] = 0
     return extra
 

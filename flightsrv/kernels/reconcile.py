@@ -73,10 +73,14 @@ def row_liveness(slabs, versions, count, cursor_row, active):
             us = row_us
             ttl_s = row_ttl_s
             expires_s = row_expires_s
-        if supersedes(slabs.rows[run, row, DELETION_US], slabs.rows[run, row, DELETION_S], deleted_us, deleted_s):
-            deleted_us = slabs.rows[run, row, DELETION_US]
-            deleted_s = slabs.rows[run, row, DELETION_S]
+        row_deleted_us = slabs.rows[run, row, DELETION_US]
+        row_deleted_s = slabs.rows[run, row, DELETION_S]
+        if supersedes(row_deleted_us, row_deleted_s, deleted_us, deleted_s):
+            deleted_us = row_deleted_us
+            deleted_s = row_deleted_s
             shadowable = slabs.rows[run, row, SHADOWABLE] != 0
+        elif row_deleted_us == deleted_us and row_deleted_s == deleted_s and slabs.rows[run, row, SHADOWABLE] != 0:
+            shadowable = True  # whichever run comes first
     if shadowable and us > deleted_us:
         deleted_us = np.int64(NO_TIMESTAMP)
     if supersedes(deleted_us, deleted_s, active[0], active[1]):
@@ -121,6 +125,10 @@ def _cell_wins(slabs, cell, value, a, a_row, b, b_row):
 def reconcile_cell(slabs, versions, count, cursor_row, cell, active_us):
     """The run whose cell wins, -1 if none of the versions has one that the active deletion leaves."""
     value = slabs.size.shape[1] - slabs.cell_us.shape[1] + cell
+    if count == 1:
+        run = versions[0]
+        row = cursor_row[run]
+        return run if slabs.size[run, value, row] != ABSENT and slabs.cell_us[run, cell, row] > active_us else -1
     best = np.int64(-1)
     for i in range(count):
         run = versions[i]

@@ -46,6 +46,7 @@ class _Merger:
             cursor=np.zeros((count, CURSOR_FIELDS), np.int64),
             row=np.zeros(count, np.int64),
             numbers=np.zeros(MERGE_NUMBERS, np.int64),
+            members=np.zeros(count, np.int64),
             versions=np.zeros(count, np.int64),
             active=np.zeros(2, np.int64),
             head_at=np.zeros(1 + rules.statics, np.int64),
@@ -59,7 +60,8 @@ class _Merger:
         """One run: what needs no merge goes straight through."""
         slab = self._slabs.of(0)
         while (part := self._next_part(0)) is not None:
-            if part.facts == 0 and not self._state.numbers[IN_PARTITION]:
+            is_plain = part.facts == 0 and not self._rules.strict_liveness
+            if is_plain and not self._state.numbers[IN_PARTITION]:
                 with self._clock.blocked():
                     yield Selection(slab.at, slab.size, 0, part.row_count)
             else:
