@@ -1,7 +1,8 @@
 """Settings: read once at the start, from flags, then the environment, then a TOML file, then defaults.
 
 A field of Settings is a flag (--batch-rows), a variable (FLIGHTSRV_BATCH_ROWS) and a key of the file (batch_rows).
-Where it takes several values, the flag is repeated, the variable is separated like PATH, and the key is a list.
+Where it takes several values, the flag is repeated, the variable is separated like PATH, and the key is a list. The
+folders of `data` are given without a flag.
 """
 
 from __future__ import annotations
@@ -118,10 +119,10 @@ class Settings:
         metadata=_about("A file of CREATE TABLE and CREATE TYPE statements; wins over the disk's.", _path, many=True),
     )
     listen: Address = field(
-        default=Address("0.0.0.0", 8815), metadata=_about("Address of the Flight listener.", _address)
+        default=Address("127.0.0.1", 8815), metadata=_about("Address of the Flight listener.", _address)
     )
     ops_listen: Address = field(
-        default=Address("0.0.0.0", 8816), metadata=_about("Address of /healthz, /readyz and /metrics.", _address)
+        default=Address("127.0.0.1", 9815), metadata=_about("Address of /healthz, /readyz and /metrics.", _address)
     )
     ready_file: Path | None = field(
         default=None, metadata=_about("A file to write the ready line to, once the server is ready.", _path)
@@ -181,8 +182,9 @@ def load(flags: Mapping[str, Any], environ: Mapping[str, str] | None = None, fil
 
 
 def setting_flags(command: Command) -> Command:
-    """Decorator: give a click command one flag for each setting; hand its keyword arguments to `load`."""
-    for option in reversed(_options()):
+    """Decorator: give a click command one flag for each setting, and DATA; hand its keyword arguments to `load`."""
+    command = click.argument("data", nargs=-1, metavar="[DATA]...")(command)
+    for option in reversed(_options()[1:]):
         command = click.option(
             _flag(option),
             option.name,
@@ -194,11 +196,14 @@ def setting_flags(command: Command) -> Command:
 
 
 def _options() -> list[Field[Any]]:
+    """The settings that users choose; the first is `data`."""
     return [option for option in fields(Settings) if option.metadata]
 
 
 def _flag(option: Field[Any]) -> str:
-    """--batch-rows; a flag that is repeated names one: --table."""
+    """--batch-rows; a flag that is repeated names one: --table. DATA is none."""
+    if option.name == "data":
+        return "DATA"
     name = "table" if option.name == "tables" else option.name
     return "--" + name.replace("_", "-")
 

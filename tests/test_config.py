@@ -16,7 +16,8 @@ def from_file(tmp_path, text):
 
 def test_defaults_need_no_source():
     settings = config.load({}, {})
-    assert settings.listen == Address("0.0.0.0", 8815)
+    assert settings.listen == Address("127.0.0.1", 8815)
+    assert settings.ops_listen == Address("127.0.0.1", 9815)
     assert settings.piece_bytes == 1 << 20
     assert 2 <= settings.max_concurrent_scans <= 64
     assert not settings.telemetry.push_metrics
@@ -100,10 +101,10 @@ def test_a_command_gets_one_flag_for_each_setting():
         click.echo(f"{settings.data} {settings.batch_rows}")
 
     shown = CliRunner().invoke(serve, ["--help"]).output
-    for flag in ("--data", "--table", "--ddl", "--listen", "--max-concurrent-scans", "--drain-s"):
+    for flag in ("[DATA]...", "--table", "--ddl", "--listen", "--max-concurrent-scans", "--drain-s"):
         assert flag in shown
     assert "telemetry" not in shown
-    ran = CliRunner().invoke(serve, ["--data", "/a", "--data", "/b", "--batch-rows", "9"])
+    ran = CliRunner().invoke(serve, ["/a", "/b", "--batch-rows", "9"])
     assert ran.output == f"{(Path('/a'), Path('/b'))} 9\n"
     failed = CliRunner().invoke(serve, ["--batch-rows", "0"])
     assert failed.exit_code == 2
