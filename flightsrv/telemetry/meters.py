@@ -46,6 +46,9 @@ ABORT_CATEGORIES: Mapping[str, str] = {
 }
 """Why a DoGet ended early, and the error category that goes with it unless the error says better."""
 
+INTERNAL_CATEGORIES = ("corruption", "storage", "schema", "constraints", "io")
+"""What an error says better than `other` when a DoGet ends for the reason `internal`."""
+
 BOUNDARIES_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 """From a point read of a millisecond to a full scan of ten minutes."""
 
@@ -79,7 +82,8 @@ class Meters:
         self.bytes = Tally((METHOD,), [("do_get",)])
         self.errors = Tally(
             ("cqlite.error.category", "cqlite.subsystem", "cqlite.flight.abort_reason"),
-            [(category, "flight", reason) for reason, category in ABORT_CATEGORIES.items()],
+            [(category, "flight", reason) for reason, category in ABORT_CATEGORIES.items()]
+            + [(category, "flight", "internal") for category in INTERNAL_CATEGORIES],
         )
         self.rejected = Tally()
         self._stage_time = Tally(

@@ -41,7 +41,7 @@ def samples(telemetry, name):
         ("cqlite_rpc_rows_total", 1),
         ("cqlite_rpc_bytes_total", 1),
         ("cqlite_rpc_phase_active", len(PHASES)),
-        ("cqlite_errors_total", 6),
+        ("cqlite_errors_total", 11),
         ("cqlite_flight_admission_rejected_total", 1),
         ("flightsrv_stage_time_seconds_total", 18),
     ],
