@@ -50,7 +50,7 @@ CONTENTS = [
 ]
 
 
-def as_driver_rows(table: pa.Table) -> list[Row]:
+def as_driver_rows(table: pa.Table | pa.RecordBatch) -> list[Row]:
     """Arrow rows as the driver gives them, with timestamps in ms."""
     columns = []
     for name, column in zip(table.schema.names, table.columns, strict=True):

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from corpus import keyvalue, mixed
+from corpus.table import Table
 from flightsrv.sstable.describe import describe
+from tests.corpus.scanning import scanned
 from tests.oracle.contents import CONTENTS, Content, Row, as_driver_rows
 from tests.oracle.judge import Judge
 from tests.reference.sstables import SSTable
@@ -51,6 +53,24 @@ def test_cassandra_selects_the_expected_rows(judge: Judge, content: Content, tmp
     assert selected(judge, content) == expected
     judge.nodetool("compact", "bench", content.shape.TABLE.name)
     assert selected(judge, content) == expected
+
+
+@BY_CONTENT
+def test_a_scan_gives_what_cassandra_selects(judge: Judge, content: Content, tmp_path: Path) -> None:
+    """Of the SSTables that the corpus wrote, and of what Cassandra made of them."""
+    table = content.shape.TABLE
+    folder = content.write(tmp_path, judge.version)
+    judge.take_in(table, folder)
+    now_s = int(time.time())
+    rows = selected(judge, content)
+    assert rows_of_scan(table, folder, now_s) == rows
+    judge.nodetool("compact", "bench", table.name)
+    assert rows_of_scan(table, judge.folder(table), now_s) == rows
+
+
+def rows_of_scan(table: Table, folder: Path, now_s: int) -> list[Row]:
+    with scanned(table, folder, now_s) as batches:
+        return [row for batch in batches for row in as_driver_rows(batch)]
 
 
 @pytest.mark.parametrize("content", [CONTENTS[2], CONTENTS[-1]], ids=str)
