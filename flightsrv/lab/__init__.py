@@ -1,0 +1,1 @@
+"""What a performance engineer runs."""
