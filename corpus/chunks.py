@@ -1,6 +1,6 @@
 """Data.db in LZ4 chunks of 16 KiB, and CompressionInfo.db and Digest.crc32 that go with it.
 
-Where the C functions cannot be called from kernels, the same bytes come from the packages' Python functions.
+Where the C functions cannot be called from kernels, the same chunks come from the packages' Python functions.
 
 Source: org.apache.cassandra.io.compress.CompressedSequentialWriter, LZ4Compressor, CompressionMetadata.
 """
