@@ -320,6 +320,16 @@ _FIXED_WIDTHS = {
     "uuid": 16,
     "timeuuid": 16,
 }
+_TEXT_WIDTHS = {"boolean": 1, "decimal": 16, "varint": 16, "inet": 24, "duration": 24}
+VARIABLE_WIDTH = 4
+"""Bytes of an offset."""
+
+
+def row_width(cql: CqlType) -> int | None:
+    """About how many bytes of Arrow a value of a type takes; None if that is an offset and the value's own size."""
+    return _FIXED_WIDTHS.get(cql.kind, _TEXT_WIDTHS.get(cql.kind))
+
+
 _DATE_EPOCH = 1 << 31
 """CQL's date counts days from 2^31 before 1970; XORing it gives signed days."""
 

@@ -137,18 +137,21 @@ def is_ascii(data, start, stop):
 
 
 @kernel
-def rows_that_fit(size, widths, start, stop, budget):
-    """How many rows from start on take at most `budget` bytes, at least one.
+def rows_that_fit(size, width, own, start, stop, budget):
+    """How many rows from start on take at most `budget` bytes of Arrow, at least one.
 
-    size: int32 (values, n). widths: int64 (values,): bytes a row takes beside the value's own; -1 for values not
-    wanted. Returns (rows, their bytes).
+    size: int32 (values, n). width: int64 (values,): bytes each row takes for a value, whatever it is; own: int64
+    (values,): 1 if the value's own size comes on top. Returns (rows, their bytes).
     """
     used = np.int64(0)
+    fixed = np.int64(0)
+    for value in range(width.size):
+        fixed += width[value]
     for row in range(start, stop):
-        row_bytes = np.int64(0)
-        for value in range(widths.size):
-            if widths[value] >= 0:
-                row_bytes += widths[value] + max(size[value, row], 0)
+        row_bytes = fixed
+        for value in range(width.size):
+            if own[value]:
+                row_bytes += max(size[value, row], 0)
         if used + row_bytes > budget and row > start:
             return row - start, used
         used += row_bytes

@@ -13,8 +13,6 @@ import asyncio
 import json
 from time import perf_counter_ns
 
-import grpc
-
 from flightsrv.arrow.frames import schema_frame
 from flightsrv.config import Settings
 from flightsrv.server import tickets
@@ -23,8 +21,8 @@ from flightsrv.server.calls import Call, Observer
 from flightsrv.server.engine import Engine, Scan
 from flightsrv.server.flight_pb2 import Ticket
 from flightsrv.server.messages import read_message
-from flightsrv.server.statuses import ClientGoneError
 from flightsrv.server.stream import ScanThread
+from flightsrv.server.write import write, write_frames
 from flightsrv.telemetry.clocks import ScanClocks
 from flightsrv.telemetry.meters import Meters
 
@@ -84,26 +82,15 @@ class DoGet:
     async def _send(self, call: Call, scan: Scan, thread: ScanThread) -> None:
         """Write everything the scan gives, at the client's pace."""
         call.progress = self._meters.stages(scan.clocks)
-        clock = scan.clocks.stage("write")
-        await _write(call, schema_frame(scan.schema).data)
-        while True:
-            with clock.starved():
-                frame = await thread.frame()
-            if frame is None:
-                break
-            with clock.busy():
-                await _write(call, frame.data)
-            thread.written()
-            self._observer.sent(call, frame.rows, frame.arrow_bytes)
+        await write(call.context, schema_frame(scan.schema).data)
+        sent = self._observer.sent
+        await write_frames(
+            thread,
+            call.context,
+            scan.clocks.stage("write"),
+            lambda frame: sent(call, frame.rows, frame.arrow_bytes),
+        )
         call.context.set_trailing_metadata(((STAGES_TRAILER, _stages_text(call, scan.clocks)),))
-
-
-async def _write(call: Call, data: bytes) -> None:
-    """Hand one serialized FlightData to gRPC; returns when gRPC takes more. Raises ClientGoneError."""
-    try:
-        await call.context.write(data)
-    except grpc.aio.BaseError:
-        raise ClientGoneError("the stream broke") from None
 
 
 def _stages_text(call: Call, clocks: ScanClocks) -> str:

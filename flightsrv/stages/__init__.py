@@ -1,7 +1,7 @@
 """The six stages, in order: read, decompress, decode, merge, encode, write.
 
-Each is a generator over what the one before it yields; none knows its neighbours. What a stage yields is valid until it
-is asked for the next one.
+The last is asynchronous and lives in server/write.py. Each of the others is a generator over what the one before it
+yields; none knows its neighbours. What a stage yields is valid until it is asked for the next one.
 """
 
 from __future__ import annotations

@@ -40,6 +40,11 @@ class Start(NamedTuple):
     key: bytes | None
     """The partition's, when an index says so; None at the start of the file."""
 
+    @property
+    def head(self) -> bytes:
+        """How the partition begins: its key's size and its key. Empty when the key is not known."""
+        return b"" if self.key is None else len(self.key).to_bytes(2, "big") + self.key
+
 
 FILE_START = Start(0, None)
 
@@ -63,6 +68,7 @@ class Run:
         """
         clock = self._clock
         left: Window | None = None
+        head = begin.head
         while True:
             with clock.starved():
                 window = next(windows, None)
@@ -70,8 +76,14 @@ class Run:
                 break
             if left is not None:
                 window = _joined(left, window)
-            elif begin.key is not None:
-                self._skip_to(window, begin, begin.key)
+            else:
+                _skip_to(window, begin.position)
+            if head:
+                if window.stop - window.start < len(head):
+                    left = window
+                    continue
+                self._check_head(window, head)
+                head = b""
             left = yield from self._decode_window(window)
             if left is None:
                 window.release()
@@ -108,14 +120,11 @@ class Run:
         self._keep_key()
         return Window(window.data, at, window.stop, window.position + at - window.start, window.pool)
 
-    def _skip_to(self, window: Window, begin: Start, key: bytes) -> None:
-        """Begin inside of the first window, after making sure that the partition the index speaks of is there."""
-        window.start += begin.position - window.position
-        window.position = begin.position
-        head = window.data[window.start : min(window.start + 2 + len(key), window.stop)].tobytes()
-        if head != len(key).to_bytes(2, "big") + key:
+    def _check_head(self, window: Window, head: bytes) -> None:
+        """Make sure that the partition the index speaks of is there."""
+        if window.data[window.start : window.start + len(head)].tobytes() != head:
             what = "the index says that a partition starts here, but its key is another"
-            raise CorruptSSTableError(what, Where(self._path, position=begin.position))
+            raise CorruptSSTableError(what, Where(self._path, position=window.position))
 
     def _keep_key(self) -> None:
         """The key of the partition at hand outlives its window."""
@@ -123,6 +132,12 @@ class Run:
         if state[IN_PARTITION] and state[OPEN_KEY_AT] != address:
             copy(address, state[OPEN_KEY_AT], state[OPEN_KEY_SIZE])
             state[OPEN_KEY_AT] = address
+
+
+def _skip_to(window: Window, position: int) -> None:
+    """Begin inside of the first window."""
+    window.start += position - window.position
+    window.position = position
 
 
 def _joined(left: Window, window: Window) -> Window:

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 
-from flightsrv.arrow.builders import Builder, builder_of
+from flightsrv.arrow.builders import VARIABLE_WIDTH, Builder, builder_of, row_width
 from flightsrv.arrow.parts import Parts, array_of
 from flightsrv.cql.schema import Column
 from flightsrv.errors import ValueFormError
@@ -46,10 +46,6 @@ class BatchLimits:
     """Rows of the whole result at most."""
 
 
-_ROW_OVERHEAD_BYTES = 9
-"""What a value takes beside its own bytes: an offset or the width of a null, and validity."""
-
-
 class Encoder:
     """Copies selections into the columns of a batch."""
 
@@ -62,9 +58,12 @@ class Encoder:
         self._limits = limits
         self._clock = clock
         self._components = key_columns if any(each.component >= 0 for each in columns) else 0
-        self._widths = np.full(value_count, -1, np.int64)
+        self._width = np.zeros(value_count, np.int64)
+        self._own = np.zeros(value_count, np.int64)
         for each in columns:
-            self._widths[each.value] = _ROW_OVERHEAD_BYTES
+            width = row_width(each.column.type)
+            self._width[each.value] += VARIABLE_WIDTH if width is None else width
+            self._own[each.value] |= width is None
         self._rows = 0
         self._bytes = 0
         self._total_rows = 0
@@ -102,7 +101,7 @@ class Encoder:
         stop = min(selection.stop, start + room)
         if stop <= start:
             return start
-        count, size = rows_that_fit(selection.size, self._widths, start, stop, budget)
+        count, size = rows_that_fit(selection.size, self._width, self._own, start, stop, budget)
         if size > budget and self._rows:
             return start  # not even one: it goes into the next batch
         stop = start + int(count)
