@@ -10,6 +10,7 @@ from corpus.draw import below, chance, draw, stream
 from corpus.texts import draw as draw_in_kernel
 
 MASK = 2**64 - 1
+EVENTS = {"ttl_share": 0.2, "deletion_share": 0.2, "now_s": 1_800_000_000}
 
 
 def splitmix64(where: int, counter: int) -> int:
@@ -46,9 +47,9 @@ def test_draws_are_spread_evenly() -> None:
     ("batches", "known"),
     [
         (keyvalue.expected_batches(1000), "49f342b9e9cb5bd0"),
-        (keyvalue.expected_batches(1000, 3, 7, ttl_share=0.2, deletion_share=0.2, now_s=1_800_000_000), "8d792095cf654a74"),
+        (keyvalue.expected_batches(1000, 3, 7, **EVENTS), "8d792095cf654a74"),
         (mixed.expected_batches(50, 20), "42b25624acb14904"),
-        (mixed.expected_batches(50, 20, 3, 7, ttl_share=0.2, deletion_share=0.2, now_s=1_800_000_000), "78fa3f9fe5da4050"),
+        (mixed.expected_batches(50, 20, 3, 7, **EVENTS), "78fa3f9fe5da4050"),
     ],
     ids=["keyvalue", "keyvalue-events", "mixed", "mixed-events"],
 )
