@@ -73,6 +73,7 @@ class FakeScan:
                 raise ScanCancelledError("the scan was cancelled")
             for clock in clocks.values():
                 clock.add_busy(1_000_000)
+            clocks["decompress"].add_starved(2_000_000)
             clocks["read"].add_waited(2_000_000)
             self.given += 1
             yield self.frame
