@@ -70,6 +70,7 @@ def run(
         next(each for each in figures if each.what == f"{name.name} engine CPU") for name in (keyvalue, runs_4)
     )
     figures.append(Measured("CPU per input row, 4 overlapping runs to 1", "ratio", [four.median / one.median]))
+    figures += measures.cold_faults(keyvalue, repetitions, tell)
     for partitions in (1_000_000, 10_000_000):
         figures.append(measures.peak_memory(keyvalue_table(folder, int(partitions * scale)), tell))
     if cassandra is not None:

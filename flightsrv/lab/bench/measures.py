@@ -78,6 +78,17 @@ def engine_alone(table: BenchTable, repetitions: int, tell: Tell) -> tuple[list[
     return [slabs, frames, input_cpu], stages
 
 
+def cold_faults(table: BenchTable, repetitions: int, tell: Tell) -> list[Measured]:
+    """How long a scan waits for bytes, with the page cache dropped and warm: what stream_cold_fault says."""
+    figures = []
+    for state, until in (("cold", "cold"), ("warm", "frames")):
+        tell(f"{table.table}: {state} scans")
+        runs = _engine(table, until, repetitions)
+        waited = [each["waited_s"] * 1000 for each in runs]
+        figures.append(Measured(f"{table.table} stream_cold_fault, {state}", "ms", waited))
+    return figures
+
+
 def _engine(table: BenchTable, until: str, repetitions: int) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = _json_of("flightsrv.lab.bench.engine", table, until, str(repetitions))
     return found
