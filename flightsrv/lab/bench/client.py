@@ -1,4 +1,4 @@
-"""A stock pyarrow client that reads a whole table and throws it away: python -m flightsrv.lab.bench.client URL ks.tbl"""
+"""A stock pyarrow client that reads a whole table: python -m flightsrv.lab.bench.client URL ks.tbl"""
 
 from __future__ import annotations
 
