@@ -137,18 +137,20 @@ def _row_body(data, at, end, flags, extended, header, first, count, row, slab):
     slab.rows[row, LIVENESS_US] = us
     slab.rows[row, LIVENESS_TTL_S] = ttl_s
     slab.rows[row, LIVENESS_EXPIRES_S] = expires_s
-    slab.rows[row, SHADOWABLE] = 1 if extended & _HAS_SHADOWABLE_DELETION else 0
-    if flags & _HAS_DELETION or extended & _HAS_SHADOWABLE_DELETION:
+    slab.rows[row, DELETION_US] = NO_TIMESTAMP
+    slab.rows[row, DELETION_S] = NO_DELETION_TIME
+    slab.rows[row, SHADOWABLE] = 0
+    if flags & _HAS_DELETION:
         if at >= end:
             return -1, F_SIZE
         deleted_us, at = uvint_at(data, at)
+        deleted_us += min_us
         delta, at = uvint_at(data, at)
-        slab.rows[row, DELETION_US] = deleted_us + min_us
-        slab.rows[row, DELETION_S] = deletion_time_of(delta, header)
+        if not extended & _HAS_SHADOWABLE_DELETION or us <= deleted_us:  # else the row's own liveness has ended it
+            slab.rows[row, DELETION_US] = deleted_us
+            slab.rows[row, DELETION_S] = deletion_time_of(delta, header)
+            slab.rows[row, SHADOWABLE] = 1 if extended & _HAS_SHADOWABLE_DELETION else 0
         facts |= HAS_DELETIONS
-    else:
-        slab.rows[row, DELETION_US] = NO_TIMESTAMP
-        slab.rows[row, DELETION_S] = NO_DELETION_TIME
     subset = not flags & _HAS_ALL_COLUMNS
     if subset:
         if at > end:

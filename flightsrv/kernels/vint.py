@@ -1,7 +1,9 @@
 """Bytes and vints of a window.
 
-A window's array is at least SLACK bytes longer than its `stop`, so a vint that starts before `stop` can be loaded
-whole; the caller then compares where it ends with `stop`. Source: org.apache.cassandra.utils.vint.VIntCoding.
+A window's array is at least SLACK bytes longer than its `stop`, so three vints one behind the other can be loaded whole
+if the first starts at `stop` or before; the caller then compares where they end with `stop`.
+
+Source: org.apache.cassandra.utils.vint.VIntCoding.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import numpy as np
 from flightsrv.kernels.jit import kernel
 from flightsrv.kernels.native import address_of, load_be64
 
-SLACK = 16
+SLACK = 32
 """Bytes behind a window's end that may be loaded, though they mean nothing."""
 
 
