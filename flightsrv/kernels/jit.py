@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import event
 
 MODE = os.environ.get("FLIGHTSRV_KERNELS", "fast")
 if MODE not in ("fast", "checked", "python"):
@@ -59,3 +61,21 @@ def kernel(function: Callable[..., Any]) -> Any:
     compiled = numba.njit(nogil=True, cache=True, error_model="numpy", **options)(function)
     KERNELS.append(compiled)
     return compiled
+
+
+@contextmanager
+def watched_compiler(heard: Callable[[int], None]) -> Iterator[None]:
+    """Tell, after each compilation in the body, by whatever thread, how many of KERNELS were compiled in it by then."""
+    compiled = set()
+
+    class Listener(event.Listener):
+        def on_start(self, _event: event.Event) -> None:
+            pass
+
+        def on_end(self, ended: event.Event) -> None:
+            if ended.data["dispatcher"] in KERNELS:
+                compiled.add(ended.data["dispatcher"])
+                heard(len(compiled))
+
+    with event.install_listener("numba:compile", Listener()):
+        yield

@@ -1,0 +1,42 @@
+"""Compiling all kernels ahead of the first scan, by scans.
+
+Numba compiles a kernel for the types of the arguments of a call. So that these are the very types that scans call with,
+the tables in warm_tables/, which a Cassandra 5.0 node wrote, are scanned, by the engine that serves. They are small and
+have something of everything: every type, static and deleted rows, ranges, two SSTables with a partition that is longer
+than a window, compressed and uncompressed data. With all kernels in the cache this takes a fraction of a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from flightsrv.config import KIB, Settings
+from flightsrv.kernels.jit import KERNELS, watched_compiler
+from flightsrv.scan.engine import Engine
+from flightsrv.scan.request import ScanRequest
+
+TABLES = Path(__file__).with_name("warm_tables")
+
+_SETTINGS = Settings(data=(TABLES,), piece_bytes=256 * KIB, read_depth=1, disk_threads=1, cpu_threads=1)
+_MIDDLE = 0
+"""A token with partitions on both sides of it."""
+
+
+def warm(progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
+    """Have every kernel of the engine compiled, from the cache where it is there. Raises what a scan raises.
+
+    `progress` hears how many kernels of how many are compiled, as they are.
+    """
+    with watched_compiler(lambda done: progress(done, len(KERNELS))), closing(Engine(_SETTINGS)) as engine:
+        for table in engine.catalog.tables():
+            for token_start in (None, _MIDDLE):
+                _scan(engine, ScanRequest(table.keyspace, table.name, token_start=token_start))
+    progress(len(KERNELS), len(KERNELS))
+
+
+def _scan(engine: Engine, request: ScanRequest) -> None:
+    with closing(engine.open_scan(request)) as scan, closing(scan.frames()) as frames:
+        for _ in frames:
+            pass
