@@ -1,6 +1,7 @@
-"""What docs/ says of settings, types, statuses, tickets and metrics, held against the code."""
+"""What ARCHITECTURE.md and docs/ say, held against the code."""
 
 import re
+import tomllib
 from dataclasses import fields
 
 import pytest
@@ -11,7 +12,9 @@ from flightsrv.scan.request import ScanRequest
 from flightsrv.server import tickets
 from flightsrv.server.do_get import STAGES_TRAILER
 from flightsrv.telemetry.clocks import STAGES
+from tests.reference.fixtures import PROJECT
 
+ARCHITECTURE = (PROJECT / "ARCHITECTURE.md").read_text()
 OPERATIONS = (FOLDER / "operations.md").read_text()
 PROTOCOL = (FOLDER / "protocol.md").read_text()
 
@@ -62,3 +65,19 @@ def test_every_metric_is_told_with_its_labels_and_its_meaning(busy_server):
 def test_the_trailer_is_told():
     assert f"`{STAGES_TRAILER}`" in PROTOCOL
     assert all(f'"{stage}": {{' in PROTOCOL for stage in STAGES)
+
+
+def test_the_architecture_is_short_and_names_what_is_there():
+    source = "\n".join(path.read_text() for path in PROJECT.glob("flightsrv/**/*.py"))
+    assert len(ARCHITECTURE.splitlines()) <= 200
+    for limit in re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", ARCHITECTURE):
+        assert limit in source, limit
+    for path in re.findall(r"\b((?:\w+/)+\w+\.\w+)\b", ARCHITECTURE):
+        assert (PROJECT / path).exists() or (PROJECT / "flightsrv" / path).exists(), path
+
+
+def test_the_architecture_says_why_each_package_is_needed():
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    (reasons,) = re.findall(r"^\d+\. \*\*Packages\*\*.*?(?=^\d+\. )", ARCHITECTURE, re.DOTALL | re.MULTILINE)
+    for requirement in project["dependencies"]:
+        assert re.split(r"[<>=]", requirement)[0] in reasons
