@@ -83,7 +83,7 @@ class MergeRules(NamedTuple):
 
 @kernel
 def _begin_partition(slabs, state, rules):
-    """Enter the first partition of all runs. Returns the run that lacks a slab, -1 if none, -2 if all runs are finished."""
+    """Enter the first partition of all runs. Returns the run that lacks a slab, -1 if none, -2 if all are finished."""
     cursor = state.cursor
     members = state.members
     count = 0

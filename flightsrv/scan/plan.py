@@ -76,8 +76,7 @@ def plan_scan(table: TableSchema, sstables: tuple[SSTable, ...], request: ScanRe
 
 
 def token_ranges(start: int | None, end: int | None) -> tuple[TokenRange, ...]:
-    """The range (start, end] of the ring, which wraps round it if start is not below end; equal bounds are all of it.
-    """
+    """The range (start, end], which wraps round the ring if start is not below end; equal bounds are all of it."""
     after = LEAST_TOKEN if start is None else start
     upto = GREATEST_TOKEN if end is None else end
     if after == upto:

@@ -7,7 +7,7 @@ import numpy as np
 from flightsrv.cql.agreement import check_against_header
 from flightsrv.cql.marshal import parse_marshal
 from flightsrv.cql.schema import Column, TableSchema, header_column
-from flightsrv.kernels.cells import (
+from flightsrv.kernels.run import (
     HAS_TOKENS,
     MIN_DELETION_TIME_S,
     MIN_TIMESTAMP_US,

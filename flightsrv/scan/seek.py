@@ -21,8 +21,7 @@ _ENTRY_BYTES = 2 + 65535 + 9
 
 
 def start_of(sstable: SSTable, after: int) -> Start:
-    """A partition at or before the first one whose token is above `after`; the file's start if the index cannot tell.
-    """
+    """A partition at or before the first whose token is above `after`; the file's start if the index cannot tell."""
     try:
         return _indexed_start(sstable, after)
     except SSTableError:

@@ -9,10 +9,11 @@ import numpy as np
 
 from flightsrv.errors import CorruptSSTableError, LimitError, Where
 from flightsrv.kernels import decode as kernels
-from flightsrv.kernels.cells import FIELDS, RunHeader
-from flightsrv.kernels.decode import (
+from flightsrv.kernels.native import copy
+from flightsrv.kernels.run import (
     FACTS,
     FIELD,
+    FIELDS,
     IN_PARTITION,
     OPEN_KEY_AT,
     OPEN_KEY_SIZE,
@@ -20,8 +21,8 @@ from flightsrv.kernels.decode import (
     PARTITION_COUNT,
     ROW_COUNT,
     STATE_FIELDS,
+    RunHeader,
 )
-from flightsrv.kernels.native import copy
 from flightsrv.kernels.status import CORRUPT, DONE, OUTPUT_FULL
 from flightsrv.kernels.vint import SLACK
 from flightsrv.slab import Array, SlabPart, Slabs, Window
