@@ -58,8 +58,9 @@ def panel_json(panel: Panel, id: int, left: int, top: int) -> dict[str, Any]:
     if panel.most is not None:
         defaults["max"] = panel.most
     if not is_stat:
-        stacking = {"mode": "normal" if panel.stacked else "none", "group": "A"}
-        defaults["custom"] = {"fillOpacity": 40 if panel.stacked else 8, "lineWidth": 1, "stacking": stacking}
+        filled = 8 if panel.stacking == "none" else 40
+        stacking = {"mode": panel.stacking, "group": "A"}
+        defaults["custom"] = {"fillOpacity": filled, "lineWidth": 1, "stacking": stacking}
     legend = {"displayMode": "list", "placement": "bottom", "showLegend": True}
     return {
         "id": id,

@@ -58,7 +58,8 @@ class Panel:
     unit: str
     width: int
     type: str = "timeseries"
-    stacked: bool = False
+    stacking: str = "none"
+    """none, normal (the sum is the height) or percent (shares of the sum)."""
     most: float | None = None
     colors: dict[str, str] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
@@ -73,11 +74,11 @@ def stage_panel(stage: str) -> Panel:
     threads = stage_time("flightsrv_state", f'flightsrv_stage="{stage}"')
     return Panel(
         stage,
-        "Threads of this stage that work, wait for input (starved), or wait for the next stage (blocked).",
+        "Shares of its time in which it works, waits for input (starved), or for the next stage (blocked).",
         ((threads, "{{flightsrv_state}}"),),
         "short",
         4,
-        stacked=True,
+        stacking="percent",
         colors=STATE_COLORS,
     )
 
@@ -111,15 +112,23 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
                 "Busy time over busy, starved and blocked time. The highest line sets the pace.",
                 ((BUSY_SHARE, "{{flightsrv_stage}}"),),
                 "percentunit",
-                12,
+                8,
                 most=1.0,
+            ),
+            Panel(
+                "Busy threads of each stage",
+                "What the scans take: all but read and write is time on a core.",
+                ((stage_time("flightsrv_stage", BUSY), "{{flightsrv_stage}}"),),
+                "short",
+                6,
+                stacking="normal",
             ),
             Panel(
                 "Waiting for the disk",
                 "Share of the stream phase in which scans stood still for bytes of Data.db (stream_cold_fault).",
                 ((COLD_FAULT_SHARE, "cold fault"),),
                 "percentunit",
-                8,
+                6,
                 most=1.0,
             ),
             *(stage_panel(stage) for stage in STAGES),
@@ -147,7 +156,7 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
                 ),
                 "reqps",
                 8,
-                stacked=True,
+                stacking="normal",
             ),
         ),
     ),
@@ -218,7 +227,7 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
                 ((gauge_by("cqlite_rpc_method", "cqlite_rpc_in_flight"), "{{cqlite_rpc_method}}"),),
                 "short",
                 6,
-                stacked=True,
+                stacking="normal",
             ),
             Panel(
                 "In each phase now",
@@ -226,7 +235,7 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
                 ((gauge_by("cqlite_rpc_phase", "cqlite_rpc_phase_active"), "{{cqlite_rpc_phase}}"),),
                 "short",
                 6,
-                stacked=True,
+                stacking="normal",
             ),
             Panel(
                 "Errors by cause",
@@ -239,7 +248,7 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
                 ),
                 "ops",
                 12,
-                stacked=True,
+                stacking="normal",
             ),
             Panel(
                 "Scans refused",
