@@ -64,11 +64,19 @@ def first_rows(rows: pa.Table, width: int) -> RenderableType:
     """The first of `rows`, a line each, as many of the columns as fit into `width` cells."""
     columns = max(1, min(rows.num_columns, width // COLUMN_CELLS))
     shown = Table(box=None, pad_edge=False, header_style="bold")
-    for field in list(rows.schema)[:columns]:
-        shown.add_column(field.name, no_wrap=True, overflow="ellipsis", justify=_justify(field.type))
-    values = [json_values(column.combine_chunks()) for column in rows.slice(0, ROWS_SHOWN).columns[:columns]]
-    for row in zip(*values, strict=True):
-        shown.add_row(*map(_cell, row))
+    cells = []
+    for field, column in list(zip(rows.schema, rows.slice(0, ROWS_SHOWN).columns, strict=True))[:columns]:
+        cells.append([_cell(value) for value in json_values(column.combine_chunks())])
+        widest = max((cell.cell_len for cell in cells[-1]), default=0)
+        shown.add_column(
+            field.name,
+            no_wrap=True,
+            overflow="ellipsis",
+            justify=_justify(field.type),
+            min_width=min(widest, width // columns - 2),
+        )
+    for row in zip(*cells, strict=True):
+        shown.add_row(*row)
     hidden = rows.num_columns - columns
     return Group(shown, Text(f"and {hidden} more columns", "dim")) if hidden else shown
 
@@ -98,7 +106,7 @@ def speed(stream: Stream) -> RenderableType:
 
 
 def stages(report: StageReport) -> RenderableType:
-    """A bar a stage of where its time went, and the bottleneck."""
+    """A bar a stage of where its time went, and the bottleneck. `read x4`: the time of four reads at once."""
     bars = Table(box=None, pad_edge=False, header_style="bold")
     bars.add_column("stage")
     bars.add_column(_legend())
@@ -107,8 +115,10 @@ def stages(report: StageReport) -> RenderableType:
     for each in report.stages:
         if each.lanes:
             times = (each.busy_s, each.starved_s, each.blocked_s)
-            style = "bold" if each.stage == report.bottleneck else ""
-            bars.add_row(Text(each.stage, style), _bar(each), *map(time_text, times))
+            stage = Text(each.stage, "bold" if each.stage == report.bottleneck else "")
+            if each.lanes > 1:
+                stage.append(f" x{each.lanes}", "dim")
+            bars.add_row(stage, _bar(each), *map(time_text, times))
     if not report.bottleneck:
         return bars
     bottleneck = Text("bottleneck: ")
@@ -144,6 +154,8 @@ def size_text(size: float) -> str:
 
 def time_text(seconds: float) -> str:
     """Seconds as people say them: 12 ms, 1.32 s."""
+    if seconds == 0:
+        return "0"
     if seconds < 0.001:
         return f"{seconds * 1e6:.0f} µs"
     return f"{seconds * 1e3:.3g} ms" if seconds < 0.9995 else f"{seconds:.2f} s"
