@@ -134,3 +134,18 @@ def first_unordered(slabs, row_count, partition_count, order, has_last):
         if compare_clusterings(slabs, order, run, previous, 0, row) >= 0:
             return row, partition
     return row_count, partition
+
+
+@kernel
+def first_uncovered(slabs, row_count, order, start, end):
+    """The first row or marker of run 0 that does not lie between two bounds, which are rows of run 1, or row_count.
+
+    start, end: those rows. Returns (row, which of the two it is beyond).
+    """
+    for row in range(row_count):
+        if slabs.rows[0, row, KIND] != STATIC_CLUSTERING:
+            if compare_clusterings(slabs, order, 1, start, 0, row) > 0:
+                return row, start
+            if compare_clusterings(slabs, order, 1, end, 0, row) < 0:
+                return row, end
+    return row_count, start

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from flightsrv.errors import CorruptSSTableError, LimitError
 from flightsrv.io.buffered import BufferedFile
 from flightsrv.scan.flow import Pools
+from flightsrv.scan.sstables import SSTable
 from flightsrv.scan.verify_chunks import Digest, Outcome, outcomes, raw_chunks
 from flightsrv.scan.verify_components import Components
 from flightsrv.scan.verify_filter import FilterCheck
@@ -18,9 +19,10 @@ from flightsrv.scan.verify_index_batches import IndexBatches, RowIndexLayout
 from flightsrv.scan.verify_layout import Layout, layout_of
 from flightsrv.scan.verify_numbers import Numbers
 from flightsrv.scan.verify_partitions import Survey
-from flightsrv.scan.verify_rows import RowCheck
+from flightsrv.scan.verify_rows import Bound, RowCheck
 from flightsrv.scan.verify_summary import SummaryCheck
 from flightsrv.slab import Window
+from flightsrv.sstable.clustering import INCL_END_BOUND, INCL_START_BOUND, Prefix
 from flightsrv.sstable.descriptor import Descriptor
 
 
@@ -130,7 +132,7 @@ def _check_rows(
     numbers = Numbers(report, sstable.statistics.stats, layout.schema)
     watchers = [numbers.look] if filter is None else [numbers.look, filter.look_at]
     survey = Survey(report, layout.header, layout.is_sorted, index, watchers)
-    rows = RowCheck(report, layout.schema, survey, numbers)
+    rows = RowCheck(report, layout.schema, _bounds(sstable), survey, numbers)
 
     def followed() -> Iterator[Window]:
         for window in stored.windows():
@@ -154,3 +156,20 @@ def _check_rows(
     else:
         report.note("Data.db", "behind the damage no rows were decoded, and nothing was compared with them")
     return Counts(survey.partition_count, numbers.row_count), is_complete
+
+
+def _bounds(sstable: SSTable) -> tuple[Bound, ...]:
+    """The first and the last clustering that Statistics.db tells of, where they can be relied on."""
+    stats, version = sstable.statistics.stats, sstable.descriptor.version
+    covered = stats.covered_clustering or stats.late_covered_clustering
+    if covered is not None:
+        return (
+            Bound("STATS.covered_clustering.start", covered.start),
+            Bound("STATS.covered_clustering.end", covered.end),
+        )
+    if not version.has_accurate_min_max:
+        return ()
+    return (
+        Bound("STATS.min_clustering", Prefix(INCL_START_BOUND, stats.min_clustering)),
+        Bound("STATS.max_clustering", Prefix(INCL_END_BOUND, stats.max_clustering)),
+    )
