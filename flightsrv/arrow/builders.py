@@ -187,7 +187,7 @@ class VariableBuilder(_Level):
         offsets = self.offsets.data[: 4 * (self.length + 1)]
         values = self.values.data[: self.filled]
         parts = Parts(self.type, self.length, self.null_count, [self.validity(), offsets, values])
-        if pa.types.is_string(self.type) and not is_ascii(self.values.data, 0, self.filled):
+        if pa.types.is_string(self.type) and not is_ascii(self.values.data, self.filled):
             check_utf8(parts)
         return parts
 

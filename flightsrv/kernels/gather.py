@@ -128,12 +128,15 @@ def gather_variable(at, size, start, stop, offsets, out, valid, filled):
 
 
 @kernel
-def is_ascii(data, start, stop):
-    """Whether no byte of data[start:stop] has its high bit set."""
-    bits = np.uint8(0)
-    for i in range(start, stop):
-        bits |= data[i]
-    return bits < 128
+def is_ascii(data, size):
+    """Whether no byte of data[:size] has its high bit set. data: uint8."""
+    base = address_of(data)
+    bits = np.int64(0)
+    for word in range(size >> 3):
+        bits |= load_le64(base + 8 * word)
+    for i in range(size & ~7, size):
+        bits |= np.int64(data[i])
+    return bits & np.int64(-0x7F7F7F7F7F7F7F80) == 0
 
 
 @kernel
