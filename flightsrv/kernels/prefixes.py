@@ -89,6 +89,6 @@ def deletion_at(data, at, stop, is_unsigned):
         return at + 12, np.int64(be64_at(data, at)), np.int64(be32_at(data, at + 8))
     us = np.int64(be64_at(data, at + 4))
     seconds = np.int64(be32_at(data, at))
-    if us == NO_TIMESTAMP:
+    if us == NO_TIMESTAMP and seconds == 0x7FFFFFFF:
         return at + 12, us, np.int64(NO_DELETION_TIME)
     return at + 12, us, seconds if seconds < 1 << 31 else np.int64(INVALID_DELETION_TIME)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from flightsrv.cql.schema import Column, TableSchema
+from flightsrv.cql.types import MARSHAL_PACKAGE, CqlType
 from flightsrv.errors import CorruptSSTableError, SchemaError
 from flightsrv.io.buffered import BufferedFile
 from flightsrv.kernels.run import RunHeader
@@ -31,6 +32,8 @@ BYTE_ORDERED = f"{_DHT}ByteOrderedPartitioner"
 PARTITIONERS = frozenset(
     {MURMUR3, BYTE_ORDERED} | {f"{_DHT}{each}Partitioner" for each in ("Random", "OrderPreserving", "Local")}
 )
+CUSTOM_CLASSES = frozenset({"CompositeType", "DynamicCompositeType", "PartitionerDefinedOrder"})
+"""Classes of Cassandra's that CQL has no name for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ def layout_of(report: Report, descriptor: Descriptor, present: frozenset[str], c
     except SchemaError as error:
         report.error("Statistics.db", str(error), field="HEADER")
         return None
+    _check_types(report, layouts[0].schema)
     fitting = next((layout for layout in layouts if len(layouts) == 1 or _fits(layout, chunks)), layouts[0])
     if fitting is not layouts[0]:
         report.note("Statistics.db", "its user-defined types are frozen, which it does not say", field="HEADER")
@@ -97,6 +101,27 @@ def _fits(layout: Layout, chunks: Chunks) -> bool:
         except CorruptSSTableError as error:
             return error.where.field is None  # of a window's end or a chunk, not of a row
     return True
+
+
+def _check_types(report: Report, schema: TableSchema) -> None:
+    """Say which column types are of no known class: their values can be stepped over, but not be understood."""
+    for column in schema.partition_key + schema.clustering + schema.static + schema.regular:
+        for type_ in _with_arguments(column.type):
+            name = type_.class_name.removeprefix(MARSHAL_PACKAGE).partition("(")[0]
+            if type_.kind != "custom" or name in CUSTOM_CLASSES:
+                continue
+            field = f"HEADER.{column.kind}"
+            if "." in name:
+                what = f"the type of {column.name}, {name}, is not one of Cassandra's own"
+                report.note("Statistics.db", what, field)
+            else:
+                report.error("Statistics.db", f"Cassandra has no type {name}, as column {column.name}", field=field)
+
+
+def _with_arguments(type_: CqlType) -> Iterator[CqlType]:
+    yield type_
+    for argument in type_.arguments:
+        yield from _with_arguments(argument)
 
 
 def _check_partitioner(report: Report, statistics: Statistics) -> None:
