@@ -26,6 +26,7 @@ Serve Cassandra's data folder, then ask from another terminal:
 \b
 Look at files without a server:
   flightsrv describe nb-1-big-Statistics.db
+  flightsrv verify /var/lib/cassandra/data/ks/tbl-5f1c
 
 \b
 Try it without a Cassandra:
@@ -190,6 +191,34 @@ def describe(file: Path) -> None:
 
     for line in describe_file(file):
         click.echo(line)
+
+
+@flightsrv.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+def verify(folder: Path) -> int:
+    """Check every checksum, row and index entry of a folder's SSTables.
+
+    FOLDER is a data folder of Cassandra's, a keyspace's, a table's or a snapshot's. The exit status is 1 when an
+    SSTable is damaged.
+    """
+    from flightsrv.client.progress import progress
+    from flightsrv.scan.verify import verify_folder
+
+    with progress("verifying", "bytes") as tell:
+        findings = verify_folder(folder, lambda _sstable, done, total: tell(done, total))
+        for finding in findings:
+            click.echo(f"{finding.severity}: {finding}")
+    found = findings.summary
+    click.echo(
+        f"{_count(found.sstables, 'SSTable')}, {found.damaged_sstables} damaged: {_count(found.bytes, 'byte')}, "
+        f"{_count(found.partitions, 'partition')}, {_count(found.rows, 'row')} as stored; "
+        f"{_count(found.errors, 'error')}, {_count(found.notes, 'note')}"
+    )
+    return 1 if found.damaged_sstables else 0
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 @flightsrv.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -25,7 +26,14 @@ def progress(what: str, unit: str) -> Iterator[Tell]:
         TextColumn("left:"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+    bars = Progress(
+        *columns,
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+        redirect_stdout=sys.stdout.isatty(),  # lines go above the bar; but what is piped stays out of it
+    )
+    with bars:
         task = bars.add_task(what, total=None)
         yield lambda done, total: bars.update(task, completed=done, total=total)
 
