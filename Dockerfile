@@ -24,7 +24,7 @@ RUN pip install --no-deps . \
 FROM python:3.12.11-slim-bookworm
 
 # The compiled kernels are run as they are found: nobody but the server's user may write, or even look, there.
-RUN useradd --system --uid 10001 --user-group --home-dir /nonexistent --shell /usr/sbin/nologin flightsrv \
+RUN useradd --uid 10001 --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin flightsrv \
     && install --directory --owner=flightsrv --group=flightsrv --mode=0700 /var/cache/flightsrv
 COPY --from=build /opt/flightsrv /opt/flightsrv
 ENV PATH=/opt/flightsrv/bin:$PATH \
