@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flightsrv.kernels.gather import set_null
+from flightsrv.kernels.gather import WRONG_SIZE, set_null
 from flightsrv.kernels.jit import kernel
 from flightsrv.kernels.native import compare, load_be32, load_u8
 
@@ -98,6 +98,17 @@ def _times_ten(limbs):
 
 
 @kernel
+def _divided_by_ten(limbs):
+    """Divide in place; returns the remainder."""
+    remainder = np.int64(0)
+    for i in range(limbs.size - 1, -1, -1):
+        dividend = remainder << _LIMB_BITS | limbs[i]
+        limbs[i] = dividend // 10
+        remainder = dividend % 10
+    return remainder
+
+
+@kernel
 def _compare_limbs(a, b):
     for i in range(a.size - 1, -1, -1):
         if a[i] != b[i]:
@@ -164,7 +175,7 @@ def decimal_128(a, size, has_scale, scale, limbs, out, index):
     """A decimal (or, without has_scale, a varint) as decimal128 of the given scale into out[index].
 
     limbs: int64 (5,) scratch. out: int64 (n, 2), low half first. Returns 0; 1 if the value has more decimals than the
-    scale; 2 if it has more than DIGITS digits.
+    scale, zeros at its end not counted; 2 if it has more than DIGITS digits.
     """
     shift = np.int64(scale)
     if has_scale:
@@ -176,10 +187,12 @@ def decimal_128(a, size, has_scale, scale, limbs, out, index):
         out[index, 0] = 0
         out[index, 1] = 0
         return 0
-    if shift < 0:
-        return 1
     if sign == 2 or shift > DIGITS:
         return 2
+    while shift < 0:
+        if _divided_by_ten(limbs):
+            return 1
+        shift += 1
     for _ in range(shift):
         if _times_ten(limbs):
             return 2
@@ -205,13 +218,16 @@ TOO_FINE, TOO_LONG = -2, -3
 
 @kernel
 def gather_decimals(at, size, start, stop, has_scale, scale, limbs, out, valid, filled):
-    """decimals (or varints) start..stop behind `filled` ones. Returns nulls, TOO_FINE or TOO_LONG; see decimal_128."""
+    """decimals (or varints) start..stop behind `filled` ones; see decimal_128. Returns nulls, WRONG_SIZE, TOO_FINE or
+    TOO_LONG."""
     nulls = 0
     for i in range(start, stop):
         index = filled + i - start
         status = np.int64(0)
         if size[i] > (4 if has_scale else 0):
             status = np.int64(decimal_128(at[i], np.int64(size[i]), has_scale, scale, limbs, out, index))
+        elif size[i] > 0:
+            return WRONG_SIZE
         else:
             nulls += 1
             set_null(valid, index)

@@ -88,7 +88,7 @@ def gather_inet(at, size, start, stop, offsets, out, valid, filled):
     """Addresses of 4 or 16 bytes as text; out has INET_TEXT_BYTES a value. Returns nulls or WRONG_SIZE."""
     nulls = 0
     base = address_of(out)
-    target = base + offsets[filled]
+    target = base + np.int64(offsets[filled])
     for i in range(start, stop):
         index = filled + i - start
         if size[i] == 4:
@@ -137,6 +137,14 @@ def _put_unit(target, number, unit_1, unit_2):
 
 
 @kernel
+def _is_duration(months, days, nanoseconds):
+    """Whether all have one sign, and the first two 32 bits."""
+    if months < -(1 << 31) or months >= 1 << 31 or days < -(1 << 31) or days >= 1 << 31:
+        return False
+    return (months >= 0 and days >= 0 and nanoseconds >= 0) or (months <= 0 and days <= 0 and nanoseconds <= 0)
+
+
+@kernel
 def _put_duration(target, months, days, nanoseconds):
     """As Duration.toString: -1y2mo3d4h5m6s7ms8us9ns, only what is not 0."""
     if months < 0 or days < 0 or nanoseconds < 0:
@@ -144,16 +152,17 @@ def _put_duration(target, months, days, nanoseconds):
         target += 1
         months = abs(months)
         days = abs(days)
-        nanoseconds = abs(nanoseconds)
+    # -2^63 has no positive counterpart of 64 bits with a sign.
+    rest = np.uint64(~nanoseconds) + np.uint64(1) if nanoseconds < 0 else np.uint64(nanoseconds)
     target = _put_unit(target, months // 12, 121, 0)  # y
     target = _put_unit(target, months % 12, 109, 111)  # mo
     target = _put_unit(target, days, 100, 0)  # d
-    target = _put_unit(target, nanoseconds // 3_600_000_000_000, 104, 0)  # h
-    target = _put_unit(target, nanoseconds // 60_000_000_000 % 60, 109, 0)  # m
-    target = _put_unit(target, nanoseconds // 1_000_000_000 % 60, 115, 0)  # s
-    target = _put_unit(target, nanoseconds // 1_000_000 % 1000, 109, 115)  # ms
-    target = _put_unit(target, nanoseconds // 1_000 % 1000, 117, 115)  # us
-    return _put_unit(target, nanoseconds % 1000, 110, 115)  # ns
+    target = _put_unit(target, rest // np.uint64(3_600_000_000_000), 104, 0)  # h
+    target = _put_unit(target, rest // np.uint64(60_000_000_000) % np.uint64(60), 109, 0)  # m
+    target = _put_unit(target, rest // np.uint64(1_000_000_000) % np.uint64(60), 115, 0)  # s
+    target = _put_unit(target, rest // np.uint64(1_000_000) % np.uint64(1000), 109, 115)  # ms
+    target = _put_unit(target, rest // np.uint64(1_000) % np.uint64(1000), 117, 115)  # us
+    return _put_unit(target, rest % np.uint64(1000), 110, 115)  # ns
 
 
 @kernel
@@ -161,7 +170,7 @@ def gather_duration(at, size, start, stop, offsets, out, valid, filled):
     """Durations as text; out has DURATION_TEXT_BYTES a value. Returns nulls or WRONG_SIZE."""
     nulls = 0
     base = address_of(out)
-    target = base + offsets[filled]
+    target = base + np.int64(offsets[filled])
     for i in range(start, stop):
         index = filled + i - start
         if size[i] <= 0:
@@ -172,7 +181,7 @@ def gather_duration(at, size, start, stop, offsets, out, valid, filled):
             months, place = _zigzag_at(at[i], end)
             days, place = _zigzag_at(place, end) if place >= 0 else (np.int64(0), np.int64(-1))
             nanoseconds, place = _zigzag_at(place, end) if place >= 0 else (np.int64(0), np.int64(-1))
-            if place != end:
+            if place != end or not _is_duration(months, days, nanoseconds):
                 return WRONG_SIZE
             target = _put_duration(target, months, days, nanoseconds)
         offsets[index + 1] = target - base
