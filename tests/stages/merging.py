@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from flightsrv.kernels.cells import RunHeader
+from flightsrv.kernels.run import RunHeader
 from flightsrv.kernels.vint import SLACK
 from flightsrv.slab import BufferPool, Selection, SlabPart, Slabs, Window, allocate_slabs
 from flightsrv.stages.decode import Run

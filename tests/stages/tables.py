@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from flightsrv.cql.schema import DroppedColumn, TableSchema, schema_from_header
-from flightsrv.kernels.cells import RunHeader
+from flightsrv.kernels.run import RunHeader
 from flightsrv.scan.plan import plan_scan
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, MURMUR3, run_header

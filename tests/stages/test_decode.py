@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Iterator
-from itertools import combinations
+from itertools import combinations, product
 
 import pytest
 from hypothesis import given
@@ -233,6 +233,19 @@ def each_bit_flipped(data: bytes) -> Iterator[bytes]:
 def test_any_bytes_in_a_file_give_rows_or_an_error(shape: str, noise: bytes, at: int) -> None:
     data = encoded(SHAPES[shape][1], SHAPES[shape][0])
     outcome(shape, data[:at] + noise + data[at + len(noise) :], sizes=Sizes(slab_rows=3, window_bytes=40))
+
+
+@pytest.mark.parametrize("flags", range(0, 128, 4))
+def test_vints_that_run_over_the_end_of_a_row_stay_within_its_window(flags: int) -> None:
+    """Behind the window there are SLACK bytes of ones: the longest vints. Checked kernels see any load behind those."""
+    head = b"\0\1k" + b"\x7f\xff\xff\xff\x80" + bytes(7)
+    bodies = [bytes(body) for size in range(3) for body in product(BYTES, repeat=size)]
+    for body in bodies + [b"\0" + body for body in bodies]:
+        outcome("plain", head + bytes([flags, len(body)]) + body)
+
+
+BYTES = (0x00, 0x01, 0x02, 0x0A, 0x12, 0x1F, 0xFF)
+"""Sizes, deltas, flags of cells, and a vint of nine bytes."""
 
 
 @pytest.mark.parametrize(
