@@ -104,11 +104,17 @@ def test_only_the_values_asked_for_are_taken() -> None:
     assert out[:12].view("<i4").tolist() == [2, 3, 4]
 
 
-@given(st.binary(max_size=70), st.integers(0, 70))
-def test_ascii_has_no_high_bit(data: bytes, start: int) -> None:
-    array = np.frombuffer(data + b"\xff", np.uint8)
-    start = min(start, len(data))
-    assert is_ascii(array, start, len(data)) == data[start:].isascii()
+@given(st.binary(max_size=70))
+def test_ascii_has_no_high_bit(data: bytes) -> None:
+    assert is_ascii(np.frombuffer(data + b"\xff", np.uint8), len(data)) == data.isascii()
+
+
+@pytest.mark.parametrize("at", range(19))
+def test_a_high_bit_is_seen_wherever_it_is(at: int) -> None:
+    data = np.zeros(19, np.uint8)
+    data[at] = 0x80
+    assert not is_ascii(data, 19)
+    assert is_ascii(data, at)
 
 
 @given(
