@@ -99,10 +99,13 @@ def _check_ended(boundaries, i, state):
 
 @kernel
 def _check_start(boundaries, position, kind, body_at, body_size, state):
-    """Compare the boundaries up to `position`, where a row or marker starts, with it and with the one before it."""
+    """Compare the boundaries up to `position`, where a row or marker starts, with it and with the one before it.
+
+    Those of a partition that is not there are passed by.
+    """
     i = state[BOUNDARY]
     while i < boundaries.position.size and boundaries.position[i] <= position:
-        if boundaries.wrong[i] == 0:
+        if boundaries.wrong[i] == 0 and boundaries.partition[i] == state[PARTITION]:
             if boundaries.position[i] < position:
                 boundaries.wrong[i] = NOT_A_START
             elif boundaries.first_size[i] == 0:
@@ -121,7 +124,7 @@ def _check_end(boundaries, position, state):
     the last boundary or behind it."""
     i = state[BOUNDARY]
     while i < boundaries.position.size and boundaries.partition[i] <= state[PARTITION]:
-        if boundaries.wrong[i] == 0:
+        if boundaries.wrong[i] == 0 and boundaries.partition[i] == state[PARTITION]:
             is_end = position <= boundaries.position[i] <= position + 1
             if not is_end or boundaries.first_size[i] != 0:
                 boundaries.wrong[i] = NOT_A_START

@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 
 from flightsrv.config import Settings
-from flightsrv.errors import CorruptSSTableError, SSTableError, Where
+from flightsrv.errors import CorruptSSTableError, SSTableError, UnsupportedSSTableError, Where
 from flightsrv.scan.flow import Pools
 from flightsrv.scan.folders import find_table_folders, list_names
 from flightsrv.scan.verify_components import check_components
@@ -85,9 +85,14 @@ class Verification(Iterator[Finding]):
     def _check(
         self, report: Report, folder: Path, name: FileName, components: frozenset[str], pools: Pools
     ) -> Iterator[None]:
-        """Step by step. Raises SSTableError when the SSTable is of no known version or a file cannot be read."""
+        """Step by step. Raises SSTableError when Data.db is missing or empty, or a file cannot be read."""
         data_path = str(folder / f"{name.letters}-{name.id}-{name.format}-Data.db")
-        descriptor = Descriptor(str(folder), version_of(name.format, name.letters, data_path), name.id)
+        try:
+            version = version_of(name.format, name.letters, data_path)
+        except UnsupportedSSTableError as error:
+            report.error("Data.db", error.what, field="version")
+            return
+        descriptor = Descriptor(str(folder), version, name.id)
         if "Data.db" not in components:
             raise CorruptSSTableError("the file is missing", Where(data_path, field="file"))
         size = Path(data_path).stat().st_size

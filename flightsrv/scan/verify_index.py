@@ -42,7 +42,7 @@ _BEHIND_ALL = 2**63 - 1
 
 _MISMATCHES = {
     EXTRA_ENTRY: ("position", "no partition starts at position {position}"),
-    MISSING_ENTRY: ("entry", "the partition at position {position} has no entry before this one"),
+    MISSING_ENTRY: ("entry", "the partition at position {position} has no entry"),
     OTHER_KEY: ("key", "the key of the partition at position {position} is another"),
     OTHER_HEADER_LENGTH: ("promoted.header_length", "the head of the partition at position {position} is not so long"),
     OTHER_DELETION: ("promoted.deletion", "the partition at position {position} has another deletion"),
