@@ -137,15 +137,16 @@ def first_unordered(slabs, row_count, partition_count, order, has_last):
 
 
 @kernel
-def first_uncovered(slabs, row_count, order, start, end):
-    """The first row or marker of run 0 that does not lie between two bounds, which are rows of run 1, or row_count.
+def first_uncovered(slabs, row_count, order, start):
+    """The first row or marker of run 0 that does not lie between two bounds, or row_count.
 
-    start, end: those rows. Returns (row, which of the two it is beyond).
+    start: where in run 1 the bound before all rows is; the one behind them follows. Returns (row, the bound it is
+    beyond).
     """
     for row in range(row_count):
         if slabs.rows[0, row, KIND] != STATIC_CLUSTERING:
-            if compare_clusterings(slabs, order, 1, start, 0, row) > 0:
-                return row, start
-            if compare_clusterings(slabs, order, 1, end, 0, row) < 0:
-                return row, end
+            for bound in range(start, start + 2):
+                side = compare_clusterings(slabs, order, 1, bound, 0, row)
+                if side > 0 if bound == start else side < 0:
+                    return row, bound
     return row_count, start

@@ -92,7 +92,7 @@ class RowCheck:
             position = self._survey.position_of(first + int(partition))
             self._report.error("Data.db", what, position=position, field="clustering order")
         if self._bounds:
-            row, bound = first_uncovered(self._slabs, part.row_count, order, _FIRST_BOUND, _FIRST_BOUND + 1)
+            row, bound = first_uncovered(self._slabs, part.row_count, order, _FIRST_BOUND)
             if row < part.row_count:
                 field = self._bounds[bound - _FIRST_BOUND].field
                 self._report.error("Statistics.db", "a row or marker of Data.db lies beyond it", field=field)
