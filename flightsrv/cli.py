@@ -152,12 +152,10 @@ def serve(file: Path | None, **flags: Any) -> None:
 @click.argument("url")
 def tables(url: str) -> None:
     """List the tables that the server at URL serves."""
-    from rich.console import Console
-
     from flightsrv.client import connect, report
 
     with connect(url) as connection:
-        Console().print(report.tables_served(connection.tables()))
+        report.console().print(report.tables_served(connection.tables()))
 
 
 @flightsrv.command()
@@ -196,7 +194,7 @@ def describe(file: Path) -> None:
 @flightsrv.command()
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 def verify(folder: Path) -> int:
-    """Check every checksum, row and index entry of a folder's SSTables.
+    """Check every checksum, row and index entry of SSTables.
 
     FOLDER is a data folder of Cassandra's, a keyspace's, a table's or a snapshot's. The exit status is 1 when an
     SSTable is damaged.

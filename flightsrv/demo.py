@@ -167,7 +167,7 @@ def _scan(
     _heading(console, title, f"flightsrv scan {connection.url} {name}")
     stream = connection.scan(keyspace, table, now_s=now_s)
     rows = take_first(stream, name)
-    console.print(report.first_rows(rows, console.width))
+    console.print(report.first_rows(rows, console.width), "")
     print_report(console, stream)
 
 

@@ -20,12 +20,12 @@ def fetch(stream: Stream, name: str, output: Path | None) -> None:
     if output is not None:
         with writing(output, stream.schema) as write:
             _take(stream, name, write)
-        print_report(Console(), stream)
-        Console().print(f"written to {output}, {report.size_text(output.stat().st_size)}", highlight=False)
+        print_report(report.console(), stream)
+        print(f"\nwritten to {output}, {report.size_text(output.stat().st_size)}")
     elif sys.stdout.isatty():
         rows = take_first(stream, name)
-        console = Console()
-        console.print(report.first_rows(rows, console.width))
+        console = report.console()
+        console.print(report.first_rows(rows, console.width), "")
         print_report(console, stream)
     else:
         _take(stream, name, json_lines(sys.stdout))
@@ -48,7 +48,6 @@ def take_first(stream: Stream, name: str) -> pa.Table:
 
 def print_report(console: Console, stream: Stream) -> None:
     """How fast a stream that has ended was, and what the server says of its stages."""
-    console.print()
     console.print(report.speed(stream))
     if stream.report is not None:
         console.print()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +21,7 @@ COLUMN_CELLS = 14
 CHARACTERS_SHOWN = 200
 """Of a value."""
 BAR_CELLS = 44
+WIDE_CELLS = 10_000
 
 SHADES = (("busy", "█", "green"), ("starved", "▒", "blue"), ("blocked", "░", "yellow"))
 """Each kind of time, how it looks without colours and with them."""
@@ -35,12 +37,17 @@ PACE = {
 """What it means that a stage is the bottleneck."""
 
 
+def console() -> Console:
+    """Where a command prints to: as wide as the terminal, and without one so wide that nothing is cut or broken."""
+    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=WIDE_CELLS)
+
+
 def tables_served(tables: Sequence[ServedTable]) -> RenderableType:
     """A line a table; those that cannot be served below, with the reason."""
     served = Table(box=None, pad_edge=False, header_style="bold")
-    served.add_column("table")
+    served.add_column("table", no_wrap=True)
     for heading in ("rows", "partitions", "SSTables", "on disk"):
-        served.add_column(heading, justify="right")
+        served.add_column(heading, justify="right", no_wrap=True)
     served.add_column("columns", overflow="fold")
     for table in tables:
         if table.problem is None:

@@ -28,8 +28,6 @@ from flightsrv.stages.read import read
 MAX_DATA_BYTES = 1 << 30
 """Uncompressed bytes of a Data.db that is taken into memory for its dump."""
 
-_PIECE_BYTES = 1 << 20
-
 
 def describe_file(path: Path) -> Iterator[str]:
     """The dump of a component, a line a field; offsets in a Data.db are positions in its uncompressed data.
@@ -89,7 +87,7 @@ def _uncompressed(sstable: SSTable) -> tuple[Array, SSTableError | None]:
     buffers = BufferPool()
     done = 0
     with closing(open_data(sstable)) as file:
-        extents = sstable.extents(0, sstable.data_length, _PIECE_BYTES, _PIECE_BYTES)
+        extents = sstable.extents(0, sstable.data_length, 1, 1)  # chunk by chunk: those before a damaged one count
         try:
             for window in decompress(read(extents, file, buffers, _in_turn), chunks, buffers, _in_turn):
                 size = window.stop - window.start
