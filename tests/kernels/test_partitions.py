@@ -1,0 +1,144 @@
+"""Going over partitions from head to head gives what the reference decoder and Index.db say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flightsrv.kernels.partitions import (
+    IN_PARTITION,
+    ODD,
+    PARTITION,
+    SURVEY_STATE,
+    TO_SKIP,
+    Boundaries,
+    Partitions,
+    first_out_of_order,
+    survey,
+)
+from flightsrv.kernels.run import RunHeader
+from flightsrv.kernels.status import CORRUPT, NEED_INPUT, OUTPUT_FULL
+from flightsrv.kernels.vint import SLACK
+from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, run_header
+from flightsrv.scan.schemas import schema_from_sstable
+from tests.reference.sstables import SSTable as Reference
+from tests.scan.scanning import open_file
+from tests.sstable.components import SSTable, copied
+
+SSTABLES = [
+    copied("cassandra-5.0/nb/ranges_mixed/nb-4-big-Data.db"),
+    copied("cassandra-5.0/oa/ranges_mixed/oa-4-big-Data.db"),
+    copied("cassandra-5.0/nb/statics/nb-3-big-Data.db"),
+    copied("cassandra-5.0/oa/statics/oa-3-big-Data.db"),
+    copied("cassandra-5.0/oa/collections/oa-3-big-Data.db"),
+    copied("cassandra/ma/legacy_tables/legacy_ma_simple/ma-1-big-Data.db"),
+]
+NO_BOUNDARIES = Boundaries(*np.zeros((len(Boundaries._fields), 0), np.int64))
+Found = list[tuple[bytes, int, Any]]
+"""Key, position and deletion of each partition."""
+
+
+def header_of(sstable: SSTable) -> RunHeader:
+    opened = open_file(sstable.data_file)
+    return run_header(opened, schema_from_sstable("ks", "t", opened), LEAST_TOKEN, GREATEST_TOKEN)
+
+
+class Surveying:
+    """A run of calls over the same bytes, given in windows."""
+
+    def __init__(self, header: RunHeader, capacity: int = 64) -> None:
+        self.header = header
+        self.state = np.zeros(SURVEY_STATE, np.int64)
+        self.found: Found = []
+        self.capacity = capacity
+        self.windows: list[Any] = []
+
+    def go(self, data: bytes, start: int, stop: int) -> tuple[int, int]:
+        """Status and stopped_at, of bytes behind which there are only ones."""
+        window = np.frombuffer(data[:stop] + b"\xff" * SLACK, np.uint8)
+        self.windows.append(window)
+        status, at = OUTPUT_FULL, start
+        while status == OUTPUT_FULL:
+            made_to = Partitions(*np.full((len(Partitions._fields), self.capacity), -7, np.int64))
+            status, at, made = survey(window, at, stop, at, self.header, self.state, NO_BOUNDARIES, made_to)
+            for i in range(made):
+                key_at = made_to.key_at[i] - window.ctypes.data
+                key = window[key_at : key_at + made_to.key_size[i]].tobytes()
+                self.found.append((key, int(made_to.position[i]), int(made_to.deletion_us[i])))
+        return int(status), int(at)
+
+
+def expected(sstable: SSTable) -> Found:
+    positions = [entry.position for entry in sstable.parse("Index.db")]
+    partitions = Reference(sstable.data_file).partitions()
+    return [
+        (partition.key, position, partition.deletion.marked_at_us)
+        for partition, position in zip(partitions, positions, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("sstable", SSTABLES, ids=str)
+@pytest.mark.parametrize("capacity", [1, 64])
+def test_all_partitions_are_found(sstable: SSTable, capacity: int) -> None:
+    surveying, data = Surveying(header_of(sstable), capacity), sstable.data()
+    assert surveying.go(data, 0, len(data)) == (NEED_INPUT, len(data))
+    assert surveying.found == expected(sstable)
+    assert not surveying.state[[IN_PARTITION, TO_SKIP, ODD]].any()
+
+
+@pytest.mark.parametrize("sstable", SSTABLES, ids=str)
+def test_a_window_may_end_anywhere(sstable: SSTable) -> None:
+    header, data, wanted = header_of(sstable), sstable.data(), expected(sstable)
+    for cut in range(len(data)):
+        surveying = Surveying(header)
+        status, at = surveying.go(data, 0, cut)
+        assert status == NEED_INPUT
+        assert surveying.go(data, at, len(data)) == (NEED_INPUT, len(data))
+        assert surveying.found == wanted
+        assert not surveying.state[[IN_PARTITION, TO_SKIP, ODD]].any()
+
+
+def test_a_header_length_ends_where_the_first_row_starts() -> None:
+    sstable = copied("cassandra-5.0/oa/wide/oa-3-big-Data.db")
+    data = np.frombuffer(sstable.data() + bytes(SLACK), np.uint8)
+    found = Partitions(*np.zeros((len(Partitions._fields), 8), np.int64))
+    survey(data, 0, data.size - SLACK, 0, header_of(sstable), np.zeros(SURVEY_STATE, np.int64), NO_BOUNDARIES, found)
+    (entry,) = sstable.parse("Index.db")
+    assert found.header_length[0] == entry.promoted.header_length
+
+
+@given(st.binary(max_size=300))
+@pytest.mark.parametrize("header", [header_of(SSTABLES[0]), header_of(SSTABLES[3])], ids=["nb", "oa with statics"])
+def test_any_bytes_stay_within_bounds(header: RunHeader, data: bytes) -> None:
+    surveying = Surveying(header)
+    status, at = surveying.go(data, 0, len(data))
+    assert status in (NEED_INPUT, CORRUPT)
+    assert 0 <= at <= len(data)
+    assert all(
+        0 < len(key) <= len(data) and position <= surveying.state[PARTITION] for key, position, _ in surveying.found
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "place"),
+    [((b"a", b"b", b"c"), 3), ((b"a", b"a", b"b"), 1), ((b"a", b"ab", b"aa"), 2), ((b"b", b"a"), 1), ((), 0)],
+    ids=str,
+)
+def test_the_first_key_out_of_byte_order_is_found(keys: tuple[bytes, ...], place: int) -> None:
+    data = np.frombuffer(b"".join(keys) + b"\0", np.uint8)
+    sizes = np.array([len(key) for key in keys], np.int64)
+    columns = np.zeros((len(Partitions._fields), len(keys)), np.int64)
+    found = Partitions(*columns)._replace(key_at=data.ctypes.data + np.cumsum(sizes) - sizes, key_size=sizes)
+    assert first_out_of_order(found, 0, len(keys), False) == place
+
+
+def test_of_keys_with_tokens_only_those_of_equal_tokens_are_compared() -> None:
+    data = np.frombuffer(b"bab", np.uint8)
+    places = np.array([0, 1, 2], np.int64) + data.ctypes.data
+    found = Partitions(*np.ones((len(Partitions._fields), 3), np.int64))._replace(key_at=places)
+    assert first_out_of_order(found, 0, 3, True) == 3
+    assert first_out_of_order(found._replace(key_at=places[[0, 0, 1]]), 0, 3, True) == 1
