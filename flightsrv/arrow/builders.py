@@ -19,6 +19,7 @@ from flightsrv.cql.types import CqlType
 from flightsrv.errors import UnsupportedRequestError, ValueFormError
 from flightsrv.kernels.decimals import DIGITS, TOO_FINE, TOO_LONG, gather_decimals
 from flightsrv.kernels.explode import (
+    MALFORMED,
     count_elements,
     explode_collections,
     explode_fields,
@@ -238,6 +239,7 @@ class ListBuilder(_Level):
         parts = len(self.children)
         if self.cql.kind == "vector":
             elements = int(np.count_nonzero(size[start:stop] > 0)) * self.cql.dimension
+            elements = elements if elements <= total_size(size, start, stop) else MALFORMED  # each has a byte or more
         else:
             elements = int(count_elements(at, size, start, stop, parts))
         self.appended(0, min(elements, 0), str(self.cql))
@@ -320,14 +322,23 @@ _FIXED_WIDTHS = {
     "uuid": 16,
     "timeuuid": 16,
 }
-_TEXT_WIDTHS = {"boolean": 1, "decimal": 16, "varint": 16, "inet": 24, "duration": 24}
-VARIABLE_WIDTH = 4
-"""Bytes of an offset."""
+_OTHER_WIDTHS = {"boolean": 1, "decimal": 16, "varint": 16, "inet": 4 + 39, "duration": 4 + 54}
+"""inet and duration: an offset and the longest text."""
+_OFFSET_WIDTH = 4
 
 
-def row_width(cql: CqlType) -> int | None:
-    """About how many bytes of Arrow a value of a type takes; None if that is an offset and the value's own size."""
-    return _FIXED_WIDTHS.get(cql.kind, _TEXT_WIDTHS.get(cql.kind))
+def row_width(cql: CqlType) -> tuple[int, bool]:
+    """How many bytes of Arrow each value of a type takes, null or not, and whether its own size comes on top.
+
+    Elements of collections count as their own bytes, which is close.
+    """
+    width = _FIXED_WIDTHS.get(cql.kind, _OTHER_WIDTHS.get(cql.kind))
+    if width is not None:
+        return width, False
+    if cql.kind in ("tuple", "udt"):
+        fields = [row_width(argument) for argument in cql.arguments]
+        return sum(field for field, _ in fields), any(has_size for _, has_size in fields)
+    return _OFFSET_WIDTH, True
 
 
 _DATE_EPOCH = 1 << 31

@@ -7,13 +7,14 @@ buffers, into the frame.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from flightsrv.arrow.builders import VARIABLE_WIDTH, Builder, builder_of, row_width
+from flightsrv.arrow.builders import Builder, builder_of, row_width
 from flightsrv.arrow.parts import Parts, array_of
 from flightsrv.cql.schema import Column
 from flightsrv.errors import ValueFormError
@@ -61,9 +62,9 @@ class Encoder:
         self._width = np.zeros(value_count, np.int64)
         self._own = np.zeros(value_count, np.int64)
         for each in columns:
-            width = row_width(each.column.type)
-            self._width[each.value] += VARIABLE_WIDTH if width is None else width
-            self._own[each.value] |= width is None
+            width, has_own_size = row_width(each.column.type)
+            self._width[each.value] += width
+            self._own[each.value] |= has_own_size
         self._rows = 0
         self._bytes = 0
         self._total_rows = 0
@@ -114,13 +115,11 @@ class Encoder:
     def _append(self, selection: Selection, start: int, stop: int) -> None:
         key_at, key_size = self._key_components(selection, start, stop)
         for each, builder in zip(self._columns, self._builders, strict=True):
-            try:
+            with _errors_name(each.column):
                 if each.component >= 0:
                     builder.append(key_at[each.component], key_size[each.component], 0, stop - start)
                 else:
                     builder.append(selection.at[each.value], selection.size[each.value], start, stop)
-            except ValueFormError as error:
-                raise ValueFormError(f"column {each.column.name}: {error}") from None
 
     def _key_components(self, selection: Selection, start: int, stop: int) -> tuple[Array, Array]:
         at = np.zeros((self._components, stop - start if self._components else 0), np.int64)
@@ -131,13 +130,28 @@ class Encoder:
 
     def _flush(self, form: Callable[[list[Parts]], T]) -> Iterator[T]:
         with self._clock.busy():
-            batch = form([builder.parts() for builder in self._builders])
+            batch = form(self._parts())
         with self._clock.blocked():
             yield batch
         for builder in self._builders:
             builder.reset()
         self._rows = 0
         self._bytes = 0
+
+    def _parts(self) -> list[Parts]:
+        parts = []
+        for each, builder in zip(self._columns, self._builders, strict=True):
+            with _errors_name(each.column):
+                parts.append(builder.parts())
+        return parts
+
+
+@contextmanager
+def _errors_name(column: Column) -> Iterator[None]:
+    try:
+        yield
+    except ValueFormError as error:
+        raise ValueFormError(f"column {column.name}: {error}") from None
 
 
 def record_batch_of(schema: pa.Schema) -> Callable[[list[Parts]], pa.RecordBatch]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import decimal
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hypothesis import strategies as st
@@ -70,25 +70,25 @@ def types(kinds: Iterable[str] = SIMPLE) -> st.SearchStrategy[CqlType]:
     return st.recursive(st.sampled_from(sorted(kinds)).map(CqlType), compound, max_leaves=5)
 
 
-def values(type_: CqlType) -> st.SearchStrategy[Any]:
+def values(type_: CqlType, simple: Mapping[str, st.SearchStrategy[Any]] = SIMPLE) -> st.SearchStrategy[Any]:
     """Values as `decode` gives them: sets and maps are in order, so they hold at most one element here."""
     arguments = type_.arguments
     match type_.kind:
         case "list":
-            return st.lists(values(arguments[0]), max_size=3)
+            return st.lists(values(arguments[0], simple), max_size=3)
         case "set":
-            return st.lists(values(arguments[0]), max_size=1)
+            return st.lists(values(arguments[0], simple), max_size=1)
         case "map":
-            return st.lists(st.tuples(values(arguments[0]), values(arguments[1])), max_size=1)
+            return st.lists(st.tuples(values(arguments[0], simple), values(arguments[1], simple)), max_size=1)
         case "vector":
-            return st.lists(values(arguments[0]), min_size=type_.dimension, max_size=type_.dimension)
+            return st.lists(values(arguments[0], simple), min_size=type_.dimension, max_size=type_.dimension)
         case "tuple":
-            return st.tuples(*[st.none() | values(argument) for argument in arguments])
+            return st.tuples(*[st.none() | values(argument, simple) for argument in arguments])
         case "udt":
-            fields = st.tuples(*[st.none() | values(argument) for argument in arguments])
+            fields = st.tuples(*[st.none() | values(argument, simple) for argument in arguments])
             return fields.map(lambda drawn: dict(zip(type_.field_names, drawn, strict=True)))
         case _:
-            return SIMPLE[type_.kind]
+            return simple[type_.kind]
 
 
 def typed_values(kinds: Iterable[str] = SIMPLE) -> st.SearchStrategy[tuple[CqlType, Any]]:

@@ -57,12 +57,13 @@ def rows_of_arrow(batches: Iterable[pa.RecordBatch], expected: dict[str, Any]) -
     rows = []
     for batch in batches:
         names = [name for name in types if name in batch.schema.names]
-        columns = [[_json_of(types[name], scalar) for scalar in batch.column(name)] for name in names]
+        columns = [[json_of_scalar(types[name], scalar) for scalar in batch.column(name)] for name in names]
         rows += [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
     return rows
 
 
-def _json_of(type_: CqlType, scalar: pa.Scalar) -> Any:
+def json_of_scalar(type_: CqlType, scalar: pa.Scalar) -> Any:
+    """One value, of a column or inside of another."""
     if not scalar.is_valid:
         return None
     match type_.name:
@@ -86,14 +87,17 @@ def _json_of(type_: CqlType, scalar: pa.Scalar) -> Any:
         case "duration":
             return _json_of_duration(scalar.as_py())
         case "list" | "set" | "vector":
-            return [_json_of(type_.args[0], element) for element in scalar.values]
+            return [json_of_scalar(type_.args[0], element) for element in scalar.values]
         case "map":
             key_type, item_type = type_.args
-            return [[_json_of(key_type, pair["key"]), _json_of(item_type, pair["value"])] for pair in scalar.values]
+            return [
+                [json_of_scalar(key_type, pair["key"]), json_of_scalar(item_type, pair["value"])]
+                for pair in scalar.values
+            ]
         case "tuple":
-            return [_json_of(arg, scalar[f"field_{i}"]) for i, arg in enumerate(type_.args)]
+            return [json_of_scalar(arg, scalar[f"field_{i}"]) for i, arg in enumerate(type_.args)]
         case "udt":
-            return {name: _json_of(arg, scalar[name]) for name, arg in zip(type_.fields, type_.args, strict=True)}
+            return {name: json_of_scalar(arg, scalar[name]) for name, arg in zip(type_.fields, type_.args, strict=True)}
         case _:
             return scalar.as_py()
 
