@@ -6,7 +6,7 @@ check of the others, nor a damaged SSTable that of the next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,11 +14,14 @@ from pathlib import Path
 
 from flightsrv.config import Settings
 from flightsrv.errors import CorruptSSTableError, SSTableError, UnsupportedSSTableError, Where
+from flightsrv.io.buffered import read_component
 from flightsrv.scan.flow import Pools
 from flightsrv.scan.folders import find_table_folders, list_names
 from flightsrv.scan.verify_components import check_components
 from flightsrv.scan.verify_data import check_data
 from flightsrv.scan.verify_findings import Finding, Report
+from flightsrv.sstable import txn_log
+from flightsrv.sstable.cursor import Cursor
 from flightsrv.sstable.descriptor import Descriptor, FileName, id_order, parse_name
 from flightsrv.sstable.version import version_of
 
@@ -64,14 +67,36 @@ class Verification(Iterator[Finding]):
         settings = Settings()
         with closing(Pools(settings.disk_threads, settings.cpu_threads)) as pools:
             for folder in folders:
-                for name, components in _sstables_of(folder):
-                    yield from self._verify_sstable(folder, name, components, pools)
+                names = list_names(folder)
+                not_live = yield from self._not_live(folder, names)
+                for name, components in _sstables_of(names):
+                    if _prefix(name) in not_live:
+                        what = "it is not live, says a transaction log: a node was writing or deleting it"
+                        yield Finding(self._below(folder, _prefix(name)), "Data.db", what, None, None, None, "note")
+                    else:
+                        yield from self._verify_sstable(folder, name, components, pools)
+
+    def _not_live(self, folder: Path, names: list[str]) -> Generator[Finding, None, set[str]]:
+        """Which SSTables were being written or deleted when their node stopped."""
+        found: set[str] = set()
+        for name in filter(txn_log.is_log_name, names):
+            path = str(folder / name)
+            try:
+                found |= txn_log.parse(Cursor(read_component(path), path)).not_live
+            except SSTableError as error:
+                self.summary.errors += 1
+                offset, field = error.where.offset, error.where.field
+                yield Finding(self._below(folder, name), "", error.what, offset, None, field, "error")
+        return found
+
+    def _below(self, folder: Path, name: str) -> str:
+        """A file's name with its folders below the one that is verified."""
+        return str((folder / name).relative_to(self._root))
 
     def _verify_sstable(
         self, folder: Path, name: FileName, components: frozenset[str], pools: Pools
     ) -> Iterator[Finding]:
-        below = (folder / f"{name.letters}-{name.id}-{name.format}").relative_to(self._root)
-        report = Report(str(below))
+        report = Report(self._below(folder, _prefix(name)))
         try:
             for _ in self._check(report, folder, name, components, pools):
                 yield from report.take()
@@ -86,7 +111,7 @@ class Verification(Iterator[Finding]):
         self, report: Report, folder: Path, name: FileName, components: frozenset[str], pools: Pools
     ) -> Iterator[None]:
         """Step by step. Raises SSTableError when Data.db is missing or empty, or a file cannot be read."""
-        data_path = str(folder / f"{name.letters}-{name.id}-{name.format}-Data.db")
+        data_path = str(folder / f"{_prefix(name)}-Data.db")
         try:
             version = version_of(name.format, name.letters, data_path)
         except UnsupportedSSTableError as error:
@@ -121,10 +146,15 @@ def verify_folder(path: Path, progress: Progress | None = None) -> Verification:
     return Verification(path, progress)
 
 
-def _sstables_of(folder: Path) -> Iterator[tuple[FileName, frozenset[str]]]:
+def _sstables_of(file_names: list[str]) -> Iterator[tuple[FileName, frozenset[str]]]:
     """A name of one of the files, and all components there are, of each SSTable, oldest id first."""
-    names = [name for name in map(parse_name, list_names(folder)) if name is not None]
-    names.sort(key=lambda name: (id_order(name.id), name.id, name.format, name.letters))
-    for _, files in groupby(names, key=lambda name: name[:3]):
+    names = [name for name in map(parse_name, file_names) if name is not None]
+    names.sort(key=lambda name: (id_order(name.id), _prefix(name)))
+    for _, files in groupby(names, key=_prefix):
         group = list(files)
         yield group[0], frozenset(each.component for each in group)
+
+
+def _prefix(name: FileName) -> str:
+    """What the names of all files of an SSTable start with."""
+    return f"{name.letters}-{name.id}-{name.format}"

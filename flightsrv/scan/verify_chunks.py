@@ -5,12 +5,12 @@ A damaged chunk does not stop the check of the others.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
+from isal import isal_zlib
 
 from flightsrv.errors import CorruptSSTableError
 from flightsrv.io.buffered import BufferedFile
@@ -106,7 +106,7 @@ class Digest:
 
     def add(self, data: Array) -> None:
         """Go on with more bytes."""
-        self.value = zlib.crc32(data.data, self.value)
+        self.value = isal_zlib.crc32(data.data, self.value)
 
 
 def outcomes(
@@ -180,7 +180,7 @@ def _check_tail(chunks: Chunks, file: BufferedFile, digest: Digest) -> CorruptSS
     tail = np.empty(size, np.uint8)
     file.read_into(offset, tail)
     digest.add(tail)
-    said, found = int.from_bytes(tail[-CRC_SIZE:].tobytes(), "big"), zlib.crc32(tail[:-CRC_SIZE].data)
+    said, found = int.from_bytes(tail[-CRC_SIZE:].tobytes(), "big"), isal_zlib.crc32(tail[:-CRC_SIZE].data)
     if said != found:
         return chunks.corrupt(chunk, f"checksum: {said:#010x} in the file, {found:#010x} computed")
     return None

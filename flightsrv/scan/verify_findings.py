@@ -27,7 +27,7 @@ class Finding:
     sstable: str
     """What the names of its files start with, below the folder that was verified: `nb-7-big`."""
     component: str
-    """`Data.db`."""
+    """`Data.db`; empty for a file that is not of one SSTable, whose whole name `sstable` is then."""
     what: str
     offset: int | None
     """Bytes from the start of the file on disk."""
@@ -38,7 +38,7 @@ class Finding:
     """An error: the SSTable is damaged. A note: something a reader can do without, or that was not checked."""
 
     def __str__(self) -> str:
-        path = PurePath(f"{self.sstable}-{self.component}")
+        path = PurePath(f"{self.sstable}-{self.component}" if self.component else self.sstable)
         where = Where(path.name, self.offset, self.position, self.field)
         return f"{path.parent / str(where)}: {self.what}"
 

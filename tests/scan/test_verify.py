@@ -33,14 +33,8 @@ SMALL = copied("cassandra-5.0/nb/ttl/nb-3-big-Data.db")
 
 
 def errors_of(fixture: FixtureSet) -> list[str]:
-    """Of the set's own SSTables: a node's folder may hold what it left behind when it died."""
-    live = {str(path).removesuffix("-Data.db") for path in fixture.data_files}
-    return [
-        str(each)
-        for folder in {path.parent for path in fixture.data_files}
-        for each in verify_folder(folder)
-        if each.severity == "error" and str(folder / each.sstable) in live
-    ]
+    folders = {path.parent for path in fixture.data_files}
+    return [str(each) for folder in folders for each in verify_folder(folder) if each.severity == "error"]
 
 
 def is_damaged(fixture: FixtureSet) -> bool:
@@ -159,6 +153,32 @@ def test_a_data_folder_is_verified_with_all_its_tables(tmp_path: Path) -> None:
     assert [each.sstable for each in errors] == [f"{keyspace}/t-{'0' * 32}/nb-3-big" for keyspace in ("one", "two")]
     assert str(errors[0]) == f"one/t-{'0' * 32}/nb-3-big-Statistics.db: file: the file is missing"
     assert verification.summary.sstables == 2
+
+
+@pytest.mark.parametrize(
+    ("end", "not_live"),
+    [(b"", {"nb-5-big"}), (b"COMMIT:[,0,0][2613697770]\n", {"nb-3-big"})],
+    ids=["open", "committed"],
+)
+def test_an_sstable_that_is_not_live_is_left_alone(tmp_path: Path, end: bytes, not_live: set[str]) -> None:
+    copy_of(SMALL, tmp_path)
+    for name in ("nb-5-big-Data.db", "nb-3-big-Data.db"):
+        (tmp_path / name).write_bytes(b"")
+    (tmp_path / "nb_txn_compaction_x.log").write_bytes(ADD_5 + REMOVE_3 + end)
+    findings = list(verify_folder(tmp_path))
+    assert {each.sstable for each in findings if each.severity == "note"} == not_live
+    assert {each.sstable for each in findings if each.severity == "error"} == {"nb-5-big", "nb-3-big"} - not_live
+
+
+ADD_5 = b"ADD:[/d/nb-5-big-,0,8][1196820527]\n"
+REMOVE_3 = b"REMOVE:[/d/nb-3-big-,0,8][2184383064]\n"
+
+
+def test_a_damaged_transaction_log_is_told_and_ignored(tmp_path: Path) -> None:
+    copy_of(SMALL, tmp_path)
+    (tmp_path / "nb_txn_compaction_x.log").write_bytes(b"hello\n" + ADD_5)
+    (finding,) = verify_folder(tmp_path)
+    assert str(finding).startswith("nb_txn_compaction_x.log: offset 0, record: 'hello' is no record")
 
 
 def test_progress_ends_at_the_size_of_data(tmp_path: Path) -> None:
