@@ -69,23 +69,28 @@ def type_text(type_: pa.DataType) -> str:
 
 def first_rows(rows: pa.Table, width: int) -> RenderableType:
     """The first of `rows`, a line each, as many of the columns as fit into `width` cells."""
-    columns = max(1, min(rows.num_columns, width // COLUMN_CELLS))
-    shown = Table(box=None, pad_edge=False, header_style="bold")
-    cells = []
-    for field, column in list(zip(rows.schema, rows.slice(0, ROWS_SHOWN).columns, strict=True))[:columns]:
-        cells.append([_cell(value) for value in json_values(column.combine_chunks())])
-        widest = max((cell.cell_len for cell in cells[-1]), default=0)
-        shown.add_column(
-            field.name,
-            no_wrap=True,
-            overflow="ellipsis",
-            justify=_justify(field.type),
-            min_width=min(widest, width // columns - 2),
-        )
+    count = max(1, min(rows.num_columns, width // COLUMN_CELLS))
+    columns = rows.slice(0, ROWS_SHOWN).columns[:count]
+    cells = [[_cell(value) for value in json_values(column.combine_chunks())] for column in columns]
+    names = [Text(name, "bold") for name in rows.column_names[:count]]
+    wanted = [max(cell.cell_len for cell in [name, *column]) for name, column in zip(names, cells, strict=True)]
+    shown = Table(box=None, pad_edge=False)
+    for name, column, cells_wide in zip(names, columns, _widths(wanted, width - 2 * (count - 1)), strict=True):
+        shown.add_column(name, no_wrap=True, overflow="ellipsis", justify=_justify(column.type), width=cells_wide)
     for row in zip(*cells, strict=True):
         shown.add_row(*row)
-    hidden = rows.num_columns - columns
+    hidden = rows.num_columns - count
     return Group(shown, Text(f"and {hidden} more columns", "dim")) if hidden else shown
+
+
+def _widths(wanted: list[int], room: int) -> list[int]:
+    """As wide as each column wants to be; those that want more than is left for each share it."""
+    widths = list(wanted)
+    left = room
+    for done, index in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
+        widths[index] = min(wanted[index], left // (len(wanted) - done))
+        left -= widths[index]
+    return widths
 
 
 def _justify(type_: pa.DataType) -> Any:
