@@ -63,3 +63,13 @@ def read_component(path: str) -> bytes:
         raise CorruptSSTableError("the file is missing", Where(path)) from None
     except OSError as error:
         raise SSTableError(f"cannot be read: {os.strerror(error.errno or 0)}", Where(path)) from error
+
+
+def file_size(path: str) -> int:
+    """Bytes of a file. Raises CorruptSSTableError when it is missing, SSTableError when the disk says no."""
+    try:
+        return Path(path).stat().st_size
+    except FileNotFoundError:
+        raise CorruptSSTableError("the file is missing", Where(path)) from None
+    except OSError as error:
+        raise SSTableError(f"cannot be read: {os.strerror(error.errno or 0)}", Where(path)) from error

@@ -15,14 +15,13 @@ from flightsrv.scan.folders import find_sstables
 from flightsrv.scan.sstables import SSTable, open_data, open_sstable
 from flightsrv.slab import Array, BufferPool
 from flightsrv.sstable import statistics
-from flightsrv.sstable.compression_info import NEVER_RAW
 from flightsrv.sstable.cursor import Cursor
 from flightsrv.sstable.describe import describe, describe_data
 from flightsrv.sstable.descriptor import Descriptor, parse_name
 from flightsrv.sstable.dump import dump
 from flightsrv.sstable.header import SerializationHeader
 from flightsrv.sstable.version import version_of
-from flightsrv.stages.decompress import Chunks, decompress
+from flightsrv.stages.decompress import decompress
 from flightsrv.stages.read import read
 
 MAX_DATA_BYTES = 1 << 30
@@ -73,23 +72,13 @@ def _data_lines(descriptor: Descriptor) -> Iterator[str]:
 
 def _uncompressed(sstable: SSTable) -> tuple[Array, SSTableError | None]:
     """The data up to the first chunk that is damaged, and what is wrong with that."""
-    info = sstable.compression
-    chunks = Chunks(
-        sstable.data_path,
-        None if info is None else info.compressor,
-        sstable.bounds,
-        sstable.chunk_length,
-        sstable.data_length,
-        NEVER_RAW if info is None else info.max_compressed_length,
-        sstable.checksums,
-    )
     data = np.empty(sstable.data_length, np.uint8)
     buffers = BufferPool()
     done = 0
     with closing(open_data(sstable)) as file:
         extents = sstable.extents(0, sstable.data_length, 1, 1)  # chunk by chunk: those before a damaged one count
         try:
-            for window in decompress(read(extents, file, buffers, _in_turn), chunks, buffers, _in_turn):
+            for window in decompress(read(extents, file, buffers, _in_turn), sstable.chunks, buffers, _in_turn):
                 size = window.stop - window.start
                 data[done : done + size] = window.data[window.start : window.stop]
                 done += size

@@ -19,9 +19,8 @@ from flightsrv.scan.runs import run_header
 from flightsrv.scan.seek import start_of
 from flightsrv.scan.sstables import SSTable, open_data
 from flightsrv.slab import BufferPool, Selection, SlabPart, Slabs, allocate_slabs
-from flightsrv.sstable.compression_info import NEVER_RAW
 from flightsrv.stages.decode import FILE_START, Run
-from flightsrv.stages.decompress import Chunks, decompress
+from flightsrv.stages.decompress import decompress
 from flightsrv.stages.encode import BatchLimits, Encoder, record_batch_of
 from flightsrv.stages.merge import merge
 from flightsrv.stages.read import read
@@ -135,16 +134,6 @@ class Scan:
         clocks, cancel, pools = self.clocks, self._cancel, self._pools
         header = run_header(sstable, self.plan.table, token_range.after, token_range.upto)
         start = FILE_START if token_range.is_whole_ring else start_of(sstable, token_range.after)
-        info = sstable.compression
-        chunks = Chunks(
-            sstable.data_path,
-            None if info is None else info.compressor,
-            sstable.bounds,
-            sstable.chunk_length,
-            sstable.data_length,
-            NEVER_RAW if info is None else info.max_compressed_length,
-            sstable.checksums,
-        )
         extents = sstable.extents(start.position, sstable.data_length, sizes.piece_bytes, sizes.window_bytes)
         read_clock = clocks.stage("read", sizes.read_depth)
         pieces = read(
@@ -155,7 +144,7 @@ class Scan:
         )
         decompress_clock = clocks.stage("decompress", sizes.decompress_depth)
         windows = decompress(
-            pieces, chunks, self._buffers, ahead(pools.cpu, sizes.decompress_depth, decompress_clock, cancel)
+            pieces, sstable.chunks, self._buffers, ahead(pools.cpu, sizes.decompress_depth, decompress_clock, cancel)
         )
         with closing(windows):
             yield from Run(sstable.data_path, header, slab, clocks.stage("decode")).decode(windows, start)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from flightsrv.errors import CorruptSSTableError, Where
-from flightsrv.io.buffered import BufferedFile, read_component
+from flightsrv.io.buffered import BufferedFile, file_size, read_component
 from flightsrv.slab import Array
 from flightsrv.sstable import compression_info, crc, statistics, toc
-from flightsrv.sstable.compression_info import CompressionInfo
+from flightsrv.sstable.compression_info import NEVER_RAW, CompressionInfo
 from flightsrv.sstable.cursor import Cursor
 from flightsrv.sstable.descriptor import Descriptor
 from flightsrv.sstable.statistics import Statistics
+from flightsrv.stages.decompress import Chunks
 from flightsrv.stages.read import Extent
 
 
@@ -41,6 +41,20 @@ class SSTable:
     @property
     def data_path(self) -> str:
         return self.descriptor.path("Data.db")
+
+    @property
+    def chunks(self) -> Chunks:
+        """How Data.db is cut and checked."""
+        info = self.compression
+        return Chunks(
+            self.data_path,
+            None if info is None else info.compressor,
+            self.bounds,
+            self.chunk_length,
+            self.data_length,
+            NEVER_RAW if info is None else info.max_compressed_length,
+            self.checksums,
+        )
 
     def chunk_at(self, position: int) -> int:
         """The chunk that holds an uncompressed position."""
@@ -75,7 +89,7 @@ def open_sstable(descriptor: Descriptor, components: frozenset[str]) -> SSTable:
     path = descriptor.path("Statistics.db")
     parsed = statistics.parse(Cursor(read_component(path), path), version)
     data_path = descriptor.path("Data.db")
-    data_file_bytes = Path(data_path).stat().st_size
+    data_file_bytes = file_size(data_path)
     if data_file_bytes == 0:
         raise CorruptSSTableError("the file is empty", Where(data_path, offset=0))
     if "CompressionInfo.db" in components:
