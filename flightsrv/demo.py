@@ -179,7 +179,7 @@ def _heading(console: Console, title: str, command: str) -> None:
 
 
 def _say(console: Console, what: str, text: str) -> None:
-    console.print(Text(f"{what:<8} ", "bold").append(text, "not bold"))
+    console.print(Text(f"{what:<8} ", "bold").append(text, "not bold"), soft_wrap=True)
 
 
 def _home(path: Path) -> str:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import pty
-import select
 import signal
 import subprocess
 import time
@@ -21,6 +18,7 @@ from pyarrow import parquet
 from flightsrv.client.plain import json_values
 from tests.cli.commands import FLIGHTSRV, Served, failed, flightsrv, serving, succeeded
 from tests.cli.tables import EXPECTED, NAMES, NOW_S, ServedTables
+from tests.cli.terminal import on_a_terminal
 from tests.server.test_lifecycle import process as fake_server
 
 RANGES, KINDS, _ = NAMES
@@ -126,25 +124,6 @@ def test_a_terminal_gets_ten_rows_the_speed_and_a_bar_a_stage(served: Served) ->
     for stage in ("read", "decompress", "decode", "merge", "encode", "write"):
         assert f"\n{stage}" in shown
     assert "bottleneck: " in shown
-
-
-def on_a_terminal(*arguments: object) -> str:
-    """What a command shows on a terminal of 120 x 50, without colours."""
-    terminal, its_end = pty.openpty()
-    environ = {**os.environ, "COLUMNS": "120", "LINES": "50", "TERM": "dumb", "NO_COLOR": "1"}
-    command = [*FLIGHTSRV, *map(str, arguments)]
-    shown = b""
-    with subprocess.Popen(command, stdin=its_end, stdout=its_end, stderr=its_end, env=environ) as process:
-        os.close(its_end)
-        while process.poll() is None or select.select([terminal], [], [], 0)[0]:
-            if select.select([terminal], [], [], 0.1)[0]:
-                try:
-                    shown += os.read(terminal, 1 << 16)
-                except OSError:  # the other end is closed
-                    break
-    os.close(terminal)
-    assert process.returncode == 0
-    return shown.decode().replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize(
