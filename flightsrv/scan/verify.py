@@ -102,6 +102,8 @@ class Verification(Iterator[Finding]):
                 yield from report.take()
         except SSTableError as error:
             report.caught(error)
+        except OSError as error:
+            report.error("Data.db", f"a file cannot be looked at: {error.strerror}", field="file")
         yield from report.take()
         self.summary.sstables += 1
         self.summary.damaged_sstables += bool(report.errors)

@@ -46,24 +46,26 @@ def check_data(
     Raises SSTableError when a file cannot be read.
     """
     layout = layout_of(report, descriptor, present, components)
-    filter = None if components.bloom is None else FilterCheck(report, components.bloom)
+    filter_check = None if components.bloom is None else FilterCheck(report, components.bloom)
     with ExitStack() as stack:
         file = _opened(stack, descriptor, "Data.db")
         digest = Digest()
         chunks = components.chunks or raw_chunks(file.path, file.size)
         stored = _Stored(report, stack.enter_context(closing(outcomes(chunks, file, digest, pools, progress))))
-        index = None
+        index_check = None
         if "Index.db" in present and descriptor.version.format == "big":
-            index = _index_check(report, descriptor, _opened(stack, descriptor, "Index.db"), components, layout, filter)
+            index_check = _index_check(
+                report, descriptor, _opened(stack, descriptor, "Index.db"), components, layout, filter_check
+            )
         counts, is_complete = Counts(), False
         if layout is not None:
-            counts, is_complete = yield from _check_rows(report, layout, stored, filter, index)
+            counts, is_complete = yield from _check_rows(report, layout, stored, filter_check, index_check)
         yield from stored.drain()
         if components.digest is not None and components.digest != digest.value:
             what = f"{components.digest} in the file, {digest.value} computed over Data.db"
             report.error("Digest.crc32", what, offset=0, field="crc32")
-        if index is not None:
-            index.finish(is_complete)
+        if index_check is not None:
+            index_check.finish(is_complete)
     return counts
 
 
@@ -79,7 +81,7 @@ def _index_check(
     file: BufferedFile,
     components: Components,
     layout: Layout | None,
-    filter: FilterCheck | None,
+    filter_check: FilterCheck | None,
 ) -> IndexCheck:
     row_indexes = None
     if layout is not None:
@@ -88,7 +90,7 @@ def _index_check(
         report,
         IndexBatches(report, file, descriptor.version, row_indexes),
         None if components.summary is None else SummaryCheck(report, components.summary),
-        filter if layout is None else None,
+        filter_check if layout is None else None,
     )
 
 
@@ -125,13 +127,13 @@ class _Stored:
 
 
 def _check_rows(
-    report: Report, layout: Layout, stored: _Stored, filter: FilterCheck | None, index: IndexCheck | None
+    report: Report, layout: Layout, stored: _Stored, filter_check: FilterCheck | None, index_check: IndexCheck | None
 ) -> Generator[None, None, tuple[Counts, bool]]:
     """Decode all rows; also returns whether that was all of them."""
     sstable = layout.sstable
     numbers = Numbers(report, sstable.statistics.stats, layout.schema)
-    watchers = [numbers.look] if filter is None else [numbers.look, filter.look_at]
-    survey = Survey(report, layout.header, layout.is_sorted, index, watchers)
+    watchers = [numbers.look] if filter_check is None else [numbers.look, filter_check.look_at]
+    survey = Survey(report, layout.header, layout.is_sorted, index_check, watchers)
     rows = RowCheck(report, layout.schema, _bounds(sstable), survey, numbers)
 
     def followed() -> Iterator[Window]:

@@ -64,13 +64,17 @@ class IndexCheck:
     """Follows the entries of an Index.db beside the partitions of its Data.db."""
 
     def __init__(
-        self, report: Report, batches: IndexBatches, summary: SummaryCheck | None, filter: FilterCheck | None
+        self,
+        report: Report,
+        batches: IndexBatches,
+        summary_check: SummaryCheck | None,
+        filter_check: FilterCheck | None,
     ) -> None:
-        """summary, filter: are shown all entries. The filter is None when it sees the keys of Data.db."""
+        """The other two checks are shown all entries. filter_check: None when it sees the keys of Data.db."""
         self._report = report
         self._batches = batches
-        self._summary = summary
-        self._filter = filter
+        self._summary_check = summary_check
+        self._filter_check = filter_check
         self._entries = _NO_ENTRIES
         self._boundaries = NO_BOUNDARIES
         self._alive: deque[Batch] = deque()
@@ -111,8 +115,8 @@ class IndexCheck:
             self._alive.clear()
             if not self._next():
                 break
-        if self._summary is not None and not self._batches.is_broken:
-            self._summary.finish()
+        if self._summary_check is not None and not self._batches.is_broken:
+            self._summary_check.finish()
 
     def _compare(self, found: Partitions, entry_stop: int) -> None:
         """Match partitions with the first entries, and forget those."""
@@ -147,10 +151,10 @@ class IndexCheck:
         self._is_read = batch is None
         if batch is None:
             return False
-        if self._summary is not None:
-            self._summary.look(batch)
-        if self._filter is not None:
-            self._filter.look(batch.entries.key_at, batch.entries.key_size, batch.entries.position)
+        if self._summary_check is not None:
+            self._summary_check.look(batch)
+        if self._filter_check is not None:
+            self._filter_check.look(batch.entries.key_at, batch.entries.key_size, batch.entries.position)
         self._entries = Entries(*map(_joined, self._entries, batch.entries))
         self._boundaries = Boundaries(*map(_joined, self._boundaries, batch.boundaries))
         self._alive.append(batch)

@@ -235,6 +235,13 @@ def test_too_many_findings_about_a_component_are_counted_only(tmp_path: Path) ->
     assert verification.summary.errors == 100
 
 
+def test_a_file_that_has_gone_is_an_error(tmp_path: Path) -> None:
+    copy = copy_of(SMALL, tmp_path)
+    copy.remove("Data.db")
+    copy.sstable.data_file.symlink_to(tmp_path / "nowhere")
+    assert copy.errors() == ["Data.db: file: a file cannot be looked at: No such file or directory"]
+
+
 def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SSTableError, match="is not a folder"):
         verify_folder(tmp_path / "none")
