@@ -25,8 +25,8 @@ $(READY): requirements.lock requirements-dev.lock pyproject.toml
 demo: $(READY) ## Write a table, serve it, scan it, show where the time goes
 	@$(BIN)/flightsrv demo
 
-test: $(READY) ## Run the tests
-	$(BIN)/pytest
+test: $(READY) ## Run the tests, on all cores
+	$(BIN)/pytest --numprocesses auto --quiet
 
 check: format lint types layers test ## All that a commit must pass
 
