@@ -132,12 +132,12 @@ def decode(data, start, stop, header, state, slab):
     """
     capacity = slab.rows.shape[0]
     at = start
-    rows = 0
-    partitions = 0
+    rows = np.int64(0)
+    partitions = np.int64(0)
     state[FACTS] = 0
     status = DONE
     if state[IN_PARTITION] and not state[SKIPPING]:
-        _record_partition(state, 0, 0, slab)
+        _record_partition(state, partitions, rows, slab)
         partitions = 1
     while True:
         if rows >= capacity or partitions >= capacity:

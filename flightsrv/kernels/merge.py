@@ -308,7 +308,7 @@ def merge(slabs, state, rules, out_at, out_size):
     slabs: Slabs of all runs. out_at: int64 (values, capacity), out_size: int32 likewise. Returns (status, rows made,
     run): NEED_INPUT: give run its next slab, having kept the head if IN_PARTITION; OUTPUT_FULL; DONE.
     """
-    made = 0
+    made = np.int64(0)
     capacity = out_at.shape[1]
     clustering = rules.comparators.size
     while True:

@@ -154,15 +154,15 @@ def _put_duration(target, months, days, nanoseconds):
         days = abs(days)
     # -2^63 has no positive counterpart of 64 bits with a sign.
     rest = np.uint64(~nanoseconds) + np.uint64(1) if nanoseconds < 0 else np.uint64(nanoseconds)
-    target = _put_unit(target, months // 12, 121, 0)  # y
-    target = _put_unit(target, months % 12, 109, 111)  # mo
-    target = _put_unit(target, days, 100, 0)  # d
-    target = _put_unit(target, rest // np.uint64(3_600_000_000_000), 104, 0)  # h
-    target = _put_unit(target, rest // np.uint64(60_000_000_000) % np.uint64(60), 109, 0)  # m
-    target = _put_unit(target, rest // np.uint64(1_000_000_000) % np.uint64(60), 115, 0)  # s
-    target = _put_unit(target, rest // np.uint64(1_000_000) % np.uint64(1000), 109, 115)  # ms
-    target = _put_unit(target, rest // np.uint64(1_000) % np.uint64(1000), 117, 115)  # us
-    return _put_unit(target, rest % np.uint64(1000), 110, 115)  # ns
+    target = _put_unit(target, months // 12, np.int64(121), np.int64(0))  # y
+    target = _put_unit(target, months % 12, np.int64(109), np.int64(111))  # mo
+    target = _put_unit(target, days, np.int64(100), np.int64(0))  # d
+    target = _put_unit(target, rest // np.uint64(3_600_000_000_000), np.int64(104), np.int64(0))  # h
+    target = _put_unit(target, rest // np.uint64(60_000_000_000) % np.uint64(60), np.int64(109), np.int64(0))  # m
+    target = _put_unit(target, rest // np.uint64(1_000_000_000) % np.uint64(60), np.int64(115), np.int64(0))  # s
+    target = _put_unit(target, rest // np.uint64(1_000_000) % np.uint64(1000), np.int64(109), np.int64(115))  # ms
+    target = _put_unit(target, rest // np.uint64(1_000) % np.uint64(1000), np.int64(117), np.int64(115))  # us
+    return _put_unit(target, rest % np.uint64(1000), np.int64(110), np.int64(115))  # ns
 
 
 @kernel

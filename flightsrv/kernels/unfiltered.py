@@ -249,7 +249,9 @@ def read_static_row(data, at, stop, header, state, row, slab):
     if state[SKIPPING]:
         return DONE, end
     _, at = uvint_at(data, at)
-    at, facts = _row_body(data, at, end, flags, 0, header, 0, header.numbers[STATIC_COLUMNS], row, slab)
+    at, facts = _row_body(
+        data, at, end, flags, np.int64(0), header, np.int64(0), header.numbers[STATIC_COLUMNS], row, slab
+    )
     if at < 0:
         state[FIELD] = facts
         return CORRUPT, end
