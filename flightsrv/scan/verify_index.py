@@ -83,7 +83,8 @@ class IndexCheck:
 
     def boundaries(self, upto: int) -> Boundaries:
         """Boundaries that were not passed yet, with all those of partitions that start before the position `upto`."""
-        self._read_ahead(upto)
+        while not self._is_read and not (self._entries.position.size and self._entries.position[-1] >= upto):
+            self._next()
         return self._boundaries
 
     def passed(self, count: int) -> None:
@@ -98,8 +99,10 @@ class IndexCheck:
             self._report.error("Index.db", what, offset=int(checked.entry_offset[i]), field="promoted.blocks")
 
     def look(self, found: Partitions, reached: int) -> None:
-        """Compare the next partitions, all that start before the position `reached`, with their entries."""
-        self._read_ahead(reached)
+        """Compare the next partitions, all that start before the position `reached`, with their entries.
+
+        boundaries() was asked for no less, so the entries are at hand, and what it gave stays what it is.
+        """
         self._compare(found, int(np.searchsorted(self._entries.position, reached)))
 
     def finish(self, is_complete: bool) -> None:
@@ -139,11 +142,6 @@ class IndexCheck:
         position = self._entries.position[entry] if event == EXTRA_ENTRY else partition[0]
         offset = int(self._entries.offset[entry]) if entry < self._entries.offset.size else None
         self._report.error("Index.db", what.format(position=position), offset=offset, field=field)
-
-    def _read_ahead(self, position: int) -> None:
-        """Have all entries of partitions that start before a position."""
-        while not self._is_read and not (self._entries.position.size and self._entries.position[-1] >= position):
-            self._next()
 
     def _next(self) -> bool:
         """One batch more; False at the end."""
