@@ -8,11 +8,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-
-import pytest
 
 from tests.reference.fixtures import PROJECT
 
@@ -70,7 +67,7 @@ class Terminals:
         done = subprocess.run(
             command, cwd=self.folder, env=self.environ, capture_output=True, text=True, timeout=240, check=False
         )
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.returncode == 0, f"{command[-1]}\n{done.stdout}{done.stderr}"
 
 
 def _free_port() -> int:
@@ -80,18 +77,12 @@ def _free_port() -> int:
         return port
 
 
-@pytest.fixture(scope="module")
-def terminals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminals]:
+def test_every_example_runs_in_its_order(tmp_path: Path) -> None:
+    assert {language for language, _ in EXAMPLES} == {"sh", "python"}
     with ExitStack() as servers:
-        yield Terminals(tmp_path_factory.mktemp("readme"), servers)
-
-
-@pytest.mark.parametrize(
-    ("language", "text"), EXAMPLES, ids=[f"{number}-{language}" for number, (language, _) in enumerate(EXAMPLES)]
-)
-def test_an_example_runs(terminals: Terminals, language: str, text: str) -> None:
-    assert language in ("sh", "python")
-    terminals.run(language, text)
+        terminals = Terminals(tmp_path, servers)
+        for language, text in EXAMPLES:
+            terminals.run(language, text)
 
 
 def test_files_that_are_linked_are_there() -> None:
