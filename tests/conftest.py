@@ -5,3 +5,5 @@ from hypothesis import HealthCheck, settings
 # A law's time says nothing on a machine that does other things too; faulthandler_timeout still ends what hangs.
 settings.register_profile("laws", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("laws")
+# For laws that are repeated in every mode of the kernels (tests/kernels/test_modes.py).
+settings.register_profile("quick", settings.get_profile("laws"), max_examples=20)

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from flightsrv.kernels.bloom import first_absent
 from flightsrv.kernels.murmur3 import hash3_x64_128
 from flightsrv.sstable.bloom import BloomFilter
+
+pytestmark = pytest.mark.kernel
 
 WORDS = st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=5)
 

@@ -10,6 +10,8 @@ from flightsrv.kernels.index_entries import index_entries
 from flightsrv.kernels.status import CORRUPT, DONE, NEED_INPUT, OUTPUT_FULL
 from flightsrv.kernels.vint import SLACK
 
+pytestmark = pytest.mark.kernel
+
 
 def entry(key: bytes, position: int, promoted: int = 0) -> bytes:
     return len(key).to_bytes(2) + key + write_unsigned_vint(position) + write_unsigned_vint(promoted) + bytes(promoted)

@@ -29,6 +29,8 @@ from tests.reference.sstables import SSTable as Reference
 from tests.scan.scanning import open_file
 from tests.sstable.components import SSTable, copied
 
+pytestmark = pytest.mark.kernel
+
 SSTABLES = [
     copied("cassandra-5.0/nb/ranges_mixed/nb-4-big-Data.db"),
     copied("cassandra-5.0/oa/ranges_mixed/oa-4-big-Data.db"),

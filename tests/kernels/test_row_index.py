@@ -27,6 +27,8 @@ from flightsrv.sstable.index import PromotedIndex
 from tests.kernels.test_partitions import header_of
 from tests.sstable.components import SSTable, copied
 
+pytestmark = pytest.mark.kernel
+
 OPEN_RANGE = copied("cassandra-5.0/oa/wide/oa-3-big-Data.db")
 WIDE = copied("cassandra-5.0/nb/wide_desc/nb-1-big-Data.db")
 
