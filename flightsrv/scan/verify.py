@@ -49,19 +49,48 @@ class Summary:
 
 
 class Verification(Iterator[Finding]):
-    """The findings, one after the other, and meanwhile their summary."""
+    """The findings, one after the other, and meanwhile their summary.
 
-    def __init__(self, folder: Path, progress: Progress | None) -> None:
-        """Raises SSTableError when there is no such folder or it cannot be listed."""
-        self.summary = Summary()
-        self._root = folder.resolve()
-        self._progress = progress
-        self._findings = self._verify([each.path for each in find_table_folders(folder)])
+    Who does not want all of them calls close(), or lets go of it: nothing refers back to it, so that its threads end
+    then and there, and not whenever, and in whichever thread, garbage is collected.
+    """
+
+    def __init__(self, findings: Generator[Finding], summary: Summary) -> None:
+        self.summary = summary
+        self._findings = findings
 
     def __next__(self) -> Finding:
-        finding = next(self._findings)
-        self.summary.notes += finding.severity == "note"
-        return finding
+        return next(self._findings)
+
+    def close(self) -> None:
+        """End early."""
+        self._findings.close()
+
+
+def verify_folder(path: Path, progress: Progress | None = None) -> Verification:
+    """Verify all SSTables of a data folder, a keyspace's, a table's or a snapshot's.
+
+    Iterate over the result for its findings; its `summary` is complete when they end. Raises SSTableError when there is
+    no such folder or it cannot be listed.
+    """
+    verifier = _Verifier(path.resolve(), progress)
+    folders = [each.path for each in find_table_folders(path)]
+    return Verification(verifier.verify(folders), verifier.summary)
+
+
+class _Verifier:
+    """Goes through folders, and sums up."""
+
+    def __init__(self, root: Path, progress: Progress | None) -> None:
+        self.summary = Summary()
+        self._root = root
+        self._progress = progress
+
+    def verify(self, folders: list[Path]) -> Generator[Finding]:
+        """All findings, which are counted as well."""
+        for finding in self._verify(folders):
+            self.summary.notes += finding.severity == "note"
+            yield finding
 
     def _verify(self, folders: list[Path]) -> Iterator[Finding]:
         settings = Settings()
@@ -137,15 +166,6 @@ class Verification(Iterator[Finding]):
     def _tell(self, sstable: str, done: int, total: int) -> None:
         if self._progress is not None:
             self._progress(sstable, done, total)
-
-
-def verify_folder(path: Path, progress: Progress | None = None) -> Verification:
-    """Verify all SSTables of a data folder, a keyspace's, a table's or a snapshot's.
-
-    Iterate over the result for its findings; its `summary` is complete when they end. Raises SSTableError when there is
-    no such folder or it cannot be listed.
-    """
-    return Verification(path, progress)
 
 
 def _sstables_of(file_names: list[str]) -> Iterator[tuple[FileName, frozenset[str]]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +12,7 @@ import pytest
 from corpus.keyvalue import write as write_keyvalue
 from corpus.mixed import write as write_mixed
 from flightsrv.errors import SSTableError
-from flightsrv.scan.verify import Finding, verify_folder
+from flightsrv.scan.verify import Finding, Verification, verify_folder
 from tests.reference.fixtures import SERVED_VERSIONS, FixtureSet, params, version_of
 from tests.scan.damaging import copy_of
 from tests.sstable.components import copied
@@ -240,6 +243,21 @@ def test_a_file_that_has_gone_is_an_error(tmp_path: Path) -> None:
     copy.remove("Data.db")
     copy.sstable.data_file.symlink_to(tmp_path / "nowhere")
     assert copy.errors() == ["Data.db: file: a file cannot be looked at: No such file or directory"]
+
+
+@pytest.mark.parametrize("end", [lambda verification: verification.close(), lambda _: None], ids=["closed", "let go"])
+def test_threads_end_with_a_verification_that_nobody_wants_to_end(end: Callable[[Verification], None]) -> None:
+    before = set(threading.enumerate())
+    gc.disable()  # so it must not depend on when garbage is collected
+    try:
+        verification = verify_folder(copied("corrupt/derived/nb_chunk_bitflip/x").data_file.parent)
+        next(verification)
+        assert set(threading.enumerate()) > before
+        end(verification)
+        del verification
+        assert set(threading.enumerate()) == before
+    finally:
+        gc.enable()
 
 
 def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
