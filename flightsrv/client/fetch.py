@@ -51,7 +51,7 @@ def print_report(console: Console, stream: Stream) -> None:
     console.print(report.speed(stream))
     if stream.report is not None:
         console.print()
-        console.print(report.stages(stream.report))
+        console.print(report.stages(stream.report, console.width))
 
 
 def _take(stream: Stream, name: str, use: Callable[[pa.RecordBatch], None]) -> None:

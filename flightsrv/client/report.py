@@ -20,7 +20,9 @@ COLUMN_CELLS = 14
 """Width that a column of rows needs to be worth showing."""
 CHARACTERS_SHOWN = 200
 """Of a value."""
-BAR_CELLS = 44
+WIDEST_BAR_CELLS = 60
+BESIDE_BARS_CELLS = 44
+"""What the names and the times of stages take beside their bars."""
 WIDE_CELLS = 10_000
 
 SHADES = (("busy", "█", "green"), ("starved", "▒", "blue"), ("blocked", "░", "yellow"))
@@ -117,8 +119,9 @@ def speed(stream: Stream) -> RenderableType:
     return text
 
 
-def stages(report: StageReport) -> RenderableType:
+def stages(report: StageReport, width: int) -> RenderableType:
     """A bar a stage of where its time went, and the bottleneck. `read x4`: the time of four reads at once."""
+    bar_cells = min(WIDEST_BAR_CELLS, width - BESIDE_BARS_CELLS)
     bars = Table(box=None, pad_edge=False, header_style="bold")
     bars.add_column("stage")
     bars.add_column(_legend())
@@ -130,7 +133,7 @@ def stages(report: StageReport) -> RenderableType:
             stage = Text(each.stage, "bold" if each.stage == report.bottleneck else "")
             if each.lanes > 1:
                 stage.append(f" x{each.lanes}", "dim")
-            bars.add_row(stage, _bar(each), *map(time_text, times))
+            bars.add_row(stage, _bar(each, bar_cells), *map(time_text, times))
     if not report.bottleneck:
         return bars
     bottleneck = Text("bottleneck: ")
@@ -143,13 +146,13 @@ def _legend() -> Text:
     return Text("  ").join(Text(f"{shade} {name}", colour) for name, shade, colour in SHADES)
 
 
-def _bar(times: StageTimes) -> Text:
+def _bar(times: StageTimes, cells: int) -> Text:
     """The stage's life as one bar of three shades."""
     bar = Text()
     shares = (times.busy_s, times.busy_s + times.starved_s, times.life_s)
     start = 0
     for (_, shade, colour), share in zip(SHADES, shares, strict=True):
-        stop = round(BAR_CELLS * share / times.life_s) if times.life_s else 0
+        stop = round(cells * share / times.life_s) if times.life_s else 0
         bar.append(shade * (stop - start), colour)
         start = stop
     return bar

@@ -79,18 +79,26 @@ def stages(**busy_s: float) -> StageReport:
 
 
 def test_a_stage_is_a_bar_of_three_shades_in_the_proportions_of_its_life() -> None:
-    lines = shown(report.stages(stages(decode=0.4)))
+    lines = shown(report.stages(stages(decode=0.4), 120))
     (decode,) = [line for line in lines if line.startswith("decode")]
-    assert (decode.count("█"), decode.count("▒"), decode.count("░")) == (22, 16, 6)
+    assert (decode.count("█"), decode.count("▒"), decode.count("░")) == (30, 23, 7)
     assert decode.split()[-6:] == ["400", "ms", "300", "ms", "100", "ms"]
 
 
 def test_all_stages_are_there_in_their_order_and_then_the_bottleneck() -> None:
-    lines = shown(report.stages(stages(decode=0.4)))
+    lines = shown(report.stages(stages(decode=0.4), 120))
     assert "█ busy" in lines[0]
     assert [line.split()[0] for line in lines[1:7]] == list(STAGES)
     assert lines[1].startswith("read x4")
     assert lines[-1] == "bottleneck: decode: taking the rows apart sets the pace"
+
+
+@pytest.mark.parametrize("width", [70, 80, 100, 200])
+def test_a_bar_fits_the_terminal(width: int) -> None:
+    lines = shown(report.stages(stages(decode=0.4), width), width)
+    bars = [sum(map(line.count, "█▒░")) for line in lines[1:7]]
+    assert set(bars) == {min(60, width - 44)}
+    assert "…" not in "".join(lines)
 
 
 def test_every_stage_can_be_the_bottleneck() -> None:
@@ -99,7 +107,7 @@ def test_every_stage_can_be_the_bottleneck() -> None:
 
 def test_nothing_ran_and_nothing_is_the_bottleneck() -> None:
     empty = StageReport(tuple(StageTimes(stage, 0.0, 0.0, 0.0, 1) for stage in STAGES), "")
-    assert len(shown(report.stages(empty))) == 7
+    assert len(shown(report.stages(empty, 120))) == 7
 
 
 @pytest.mark.parametrize(
