@@ -30,6 +30,7 @@ CASSANDRAS = Path(__file__).parents[1] / "tests/data/sstables/cassandra-5.0/nb/r
 BARS_EXPLAINED = Text(
     "A bar is a stage's life: busy, it works; starved, it waits for the stage above; blocked, for the one below.", "dim"
 )
+WIDTH_OF_LOGS = 120
 READY_S = 60.0
 """How long the server may take to get ready; with compiled kernels it takes two seconds."""
 STOP_S = 10.0
@@ -60,20 +61,18 @@ def run(folder: Path, partitions: int) -> None:
 
     Raises DemoError, ServerError.
     """
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH_OF_LOGS)
     cassandras = _cassandras()
     folder.mkdir(parents=True, exist_ok=True)
     _say(console, "kernels", _kernels())
     corpus = folder / f"{partitions}-partitions"
     _say(console, "table", _table(corpus, partitions))
-    ddl = folder / "cassandras.cql"
-    ddl.write_text(cassandras.cql, encoding="utf-8")
-    with _server(corpus, cassandras, ddl, folder, console) as connection:
+    with TemporaryDirectory() as scratch, _server(corpus, cassandras, Path(scratch), console) as connection:
         _heading(console, "Tables served", f"flightsrv tables {connection.url}")
         console.print(report.tables_served(connection.tables()))
         _scan(console, connection, "bench", "keyvalue", "A table of made-up rows")
         console.print(BARS_EXPLAINED)
-        _scan(
+        rows = _scan(
             console,
             connection,
             cassandras.keyspace,
@@ -81,7 +80,9 @@ def run(folder: Path, partitions: int) -> None:
             "SSTables of a Cassandra node: clustering rows, four generations, range tombstones",
             now_s=cassandras.read_at_s,
         )
-        console.print(f"\nThe node itself answered {cassandras.rows:,} rows.")
+        if rows != cassandras.rows:
+            raise DemoError(f"the node itself answered {cassandras.rows:,} rows")
+        console.print(f"\nThe node itself answered {cassandras.rows:,} rows, too.")
 
 
 def _cassandras() -> _Cassandras:
@@ -124,9 +125,10 @@ def _table(corpus: Path, partitions: int) -> str:
 
 
 @contextmanager
-def _server(corpus: Path, cassandras: _Cassandras, ddl: Path, folder: Path, console: Console) -> Iterator[Connection]:
+def _server(corpus: Path, cassandras: _Cassandras, scratch: Path, console: Console) -> Iterator[Connection]:
     """A server process for the body, stopped as a service manager would. Raises DemoError when it does not start."""
-    ready_file = folder / f"ready-{time.time_ns()}.json"
+    ddl, ready_file = scratch / "cassandras.cql", scratch / "ready.json"
+    ddl.write_text(cassandras.cql, encoding="utf-8")
     command = [sys.executable, "-m", "flightsrv", "serve", str(corpus)]
     command += ["--table", f"{cassandras.name}={CASSANDRAS}", "--ddl", str(ddl)]
     command += ["--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0", "--ready-file", str(ready_file)]
@@ -162,13 +164,15 @@ def _url_when_ready(process: subprocess.Popen[str], ready_file: Path) -> str:
 
 def _scan(
     console: Console, connection: Connection, keyspace: str, table: str, title: str, now_s: int | None = None
-) -> None:
-    name = f"{keyspace}.{table}"
-    _heading(console, title, f"flightsrv scan {connection.url} {name}")
+) -> int:
+    """Scan a table, show its first rows and how it went; returns how many rows there were."""
+    now = "" if now_s is None else f" --now {now_s}"
+    _heading(console, title, f"flightsrv scan {connection.url} {keyspace}.{table}{now}")
     stream = connection.scan(keyspace, table, now_s=now_s)
-    rows = take_first(stream, name)
+    rows = take_first(stream, f"{keyspace}.{table}")
     console.print(report.first_rows(rows, console.width), "")
     print_report(console, stream)
+    return stream.rows
 
 
 def _heading(console: Console, title: str, command: str) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from flightsrv import demo
-from tests.cli.commands import flightsrv
+from tests.cli.commands import FLIGHTSRV, flightsrv
 from tests.cli.tables import EXPECTED
 from tests.cli.terminal import on_a_terminal
 
@@ -59,7 +62,7 @@ def test_each_scan_ends_with_its_speed_its_stages_and_the_bottleneck(shown: str)
 
 
 def test_the_nodes_rows_are_compared_with_what_the_node_answered(shown: str) -> None:
-    assert "The node itself answered 876 rows." in shown
+    assert "The node itself answered 876 rows, too." in shown
 
 
 @pytest.mark.usefixtures("shown")
@@ -68,7 +71,22 @@ def test_the_table_is_kept_and_without_a_terminal_there_are_no_bars(folder: Path
     assert (again.returncode, again.stderr) == (0, "")
     assert "since an earlier time" in again.stdout
     assert "━" not in again.stdout
-    assert sorted(path.name for path in folder.iterdir()) == ["3000-partitions", "cassandras.cql"]
+    assert [path.name for path in folder.iterdir()] == ["3000-partitions"]
+
+
+def test_ctrl_c_ends_the_server_too_and_leaves_nothing_behind(folder: Path, tmp_path: Path) -> None:
+    command = [*FLIGHTSRV, "demo", "--partitions", str(PARTITIONS), "--folder", str(folder)]
+    environ = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environ, start_new_session=True
+    ) as process:
+        assert process.stdout
+        assert any(line.startswith("server ") for line in process.stdout)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        _, complained = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert complained.strip() == ""
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_copy_without_the_projects_tests_says_what_is_missing(
