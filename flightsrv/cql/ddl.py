@@ -38,14 +38,13 @@ from flightsrv.cql.user_types import resolve_type, resolve_user_types
 from flightsrv.errors import SchemaError
 
 DDL_CACHE_SIZE: Final = 128
-"""How many texts' schemas are remembered."""
+"""How many texts' tables are remembered."""
 NEVER_AGAIN_US: Final = (1 << 63) - 1
 """When a column was dropped if the DROP does not say: no cell of it ever counts."""
 
 UserTypes = Mapping[str, CqlType]
 
 
-@lru_cache(maxsize=DDL_CACHE_SIZE)
 def parse_ddl(text: str, keyspace: str, table: str) -> TableSchema:
     """The schema of one table, or materialized view, that the statements of a text describe.
 
@@ -54,14 +53,21 @@ def parse_ddl(text: str, keyspace: str, table: str) -> TableSchema:
     SchemaError, with line and column, when a statement cannot be parsed or makes no sense, or the table is not there;
     LimitError when the text is too long.
     """
-    tables = parse_tables(text, keyspace)
-    schema = tables.get(table) or tables.get(table.lower())
+    schema = find_table(text, keyspace, table)
     if schema is None:
         raise SchemaError(f"no CREATE TABLE of {keyspace}.{table} in the DDL")
-    return replace(schema, table=table)
+    return schema
 
 
-def parse_tables(text: str, keyspace: str) -> dict[str, TableSchema]:
+def find_table(text: str, keyspace: str, table: str) -> TableSchema | None:
+    """As parse_ddl, but None when the table is not there."""
+    tables = parse_tables(text, keyspace)
+    schema = tables.get(table) or tables.get(table.lower())
+    return schema if schema is None or schema.table == table else replace(schema, table=table)
+
+
+@lru_cache(maxsize=DDL_CACHE_SIZE)
+def parse_tables(text: str, keyspace: str) -> Mapping[str, TableSchema]:
     """All tables and views of a keyspace in a text, by name."""
     statements = [statement for statement in parse_statements(text) if is_in(statement.keyspace, keyspace)]
     definitions = {statement.name: statement.fields for statement in statements if isinstance(statement, CreateType)}

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flightsrv.cql.ddl import parse_ddl
+from flightsrv.cql.ddl import find_table
 from flightsrv.cql.schema import TableSchema
 from flightsrv.cql.system_schema import KEYSPACE as SYSTEM_SCHEMA
 from flightsrv.cql.system_schema import TableName, system_schema_tables
-from flightsrv.errors import FlightsrvError, NotServedError, SchemaError, SSTableError
-from flightsrv.scan.folders import TableFolder, find_sstables, find_table_folders, list_names, snapshot_folders
+from flightsrv.errors import FlightsrvError, NotServedError, SchemaError
+from flightsrv.io.buffered import file_stamp
+from flightsrv.scan.folders import TableFolder, find_table_folders, list_names, live_sstables, snapshot_folders
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.schemas import (
     ReadRows,
@@ -45,6 +46,19 @@ class Table:
     """The given folders it was found in."""
 
 
+Listing = Mapping[Path, Mapping[Descriptor, frozenset[str]]]
+"""Folders, their SSTables, and the components each of those has."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """An SSTable, and what says that it is still the same."""
+
+    components: frozenset[str]
+    stamp: tuple[int, int, int]
+    sstable: SSTable
+
+
 class Catalog:
     """Finds tables in the folders it was given. Any thread may use it."""
 
@@ -60,7 +74,7 @@ class Catalog:
         self._named = tables
         self._read_rows = read_rows
         self._ddl = [_read_ddl(path) for path in ddl]
-        self._opened: dict[tuple[Descriptor, frozenset[str]], SSTable] = {}
+        self._opened: dict[Path, dict[Descriptor, _Opened]] = {}
         self._schemas: dict[Path, Schemas] = {}
 
     def tables(self) -> list[Table]:
@@ -79,10 +93,34 @@ class Catalog:
 
         Raises NotServedError for a snapshot that is not there, SSTableError for an SSTable that cannot be used.
         """
-        found = {}
-        for folder in self.sstable_folders(table, snapshot):
-            found.update(find_sstables(folder))
-        return tuple(self._open(descriptor, components) for descriptor, components in found.items())
+        return self.opened(self.listing(table, snapshot))
+
+    def listing(self, table: Table, snapshot: str | None = None) -> Listing:
+        """The table's SSTables by folder, not opened. Raises NotServedError, SSTableError."""
+        return {folder: live_sstables(folder) for folder in self.sstable_folders(table, snapshot)}
+
+    def opened(self, listing: Listing) -> tuple[SSTable, ...]:
+        """The SSTables of a listing; others of its folders are forgotten. Raises SSTableError."""
+        for folder, found in listing.items():
+            known = self._opened.setdefault(folder, {})
+            for descriptor in [each for each in list(known) if each not in found]:
+                known.pop(descriptor, None)
+        return tuple(
+            self.open(folder, descriptor, components)
+            for folder, found in listing.items()
+            for descriptor, components in found.items()
+        )
+
+    def open(self, folder: Path, descriptor: Descriptor, components: frozenset[str]) -> SSTable:
+        """One SSTable, opened unless it is already and its files are the same. Raises SSTableError."""
+        known = self._opened.setdefault(folder, {})
+        stamp = file_stamp(descriptor.path("Data.db"))
+        before = known.get(descriptor)
+        if before is not None and (before.components, before.stamp) == (components, stamp):
+            return before.sstable
+        sstable = open_sstable(descriptor, components)
+        known[descriptor] = _Opened(components, stamp, sstable)
+        return sstable
 
     def sstable_folders(self, table: Table, snapshot: str | None) -> list[Path]:
         """The folders whose SSTables make up the table, or a snapshot of it."""
@@ -98,11 +136,8 @@ class Catalog:
         """The table's schema: of the DDL files given, of the snapshot, of system_schema, of schema.cql beside the
         SSTables, of an SSTable's header, in this order. Raises SchemaError, SSTableError, NotServedError."""
         for text in self._ddl:
-            try:
-                return parse_ddl(text, table.keyspace, table.name)
-            except SchemaError as error:
-                if "no CREATE TABLE of" not in str(error):
-                    raise
+            if (found := find_table(text, table.keyspace, table.name)) is not None:
+                return found
         folders = self.sstable_folders(table, snapshot)
         if snapshot is not None and (found := self._schema_file(table, folders)) is not None:
             return found
@@ -173,12 +208,6 @@ class Catalog:
             known_schemas = self._schemas[root] = Schemas(listing, tables, errors)
         return known_schemas
 
-    def _open(self, descriptor: Descriptor, components: frozenset[str]) -> SSTable:
-        key = (descriptor, components)
-        if key not in self._opened:
-            self._opened[key] = open_sstable(descriptor, components)
-        return self._opened[key]
-
 
 def _read_ddl(path: Path) -> str:
     try:
@@ -193,12 +222,12 @@ def table_statistics(catalog: Catalog, table: Table, snapshot: str | None) -> di
     Sums before reconciling, so upper bounds. An SSTable that cannot be read is skipped and makes the answer incomplete.
     """
     live_rows = partition_count = sstable_count = skipped = 0
-    for folder in catalog.sstable_folders(table, snapshot):
-        for descriptor, components in find_sstables(folder).items():
+    for folder, found in catalog.listing(table, snapshot).items():
+        for descriptor, components in found.items():
             sstable_count += 1
             try:
-                stats = catalog._open(descriptor, components).statistics.stats
-            except (FlightsrvError, OSError):
+                stats = catalog.open(folder, descriptor, components).statistics.stats
+            except FlightsrvError:
                 skipped += 1
                 continue
             live_rows += stats.total_rows
@@ -210,6 +239,3 @@ def table_statistics(catalog: Catalog, table: Table, snapshot: str | None) -> di
         "complete": skipped == 0,
         "skipped_sstables": skipped,
     }
-
-
-__all__ = ["Catalog", "SSTableError", "Table", "table_statistics"]

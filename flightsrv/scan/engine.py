@@ -11,10 +11,10 @@ import pyarrow as pa
 from flightsrv.arrow.types import arrow_schema
 from flightsrv.config import Settings
 from flightsrv.cql.schema import TableSchema
-from flightsrv.errors import FlightsrvError
+from flightsrv.errors import FlightsrvError, SSTableError
 from flightsrv.scan.catalog import Catalog, Table, table_statistics
 from flightsrv.scan.flow import Pools
-from flightsrv.scan.folders import TableFolder, find_sstables
+from flightsrv.scan.folders import TableFolder, live_sstables
 from flightsrv.scan.plan import plan_scan, refuse_unserved
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.run import Scan
@@ -69,8 +69,16 @@ class Engine:
         """A scan of the table as it is now. Raises NotServedError, RequestError, SchemaError, SSTableError."""
         table = self.catalog.table(request.keyspace, request.table)
         schema = self.catalog.request_schema(request)
-        plan = plan_scan(schema, self.catalog.sstables(table, request.snapshot), request)
-        return Scan(plan, self._settings, self._pools, self._buffers)
+        listing = self.catalog.listing(table, request.snapshot)
+        while True:
+            try:
+                plan = plan_scan(schema, self.catalog.opened(listing), request)
+                return Scan(plan, self._settings, self._pools, self._buffers)
+            except SSTableError:
+                now = self.catalog.listing(table, request.snapshot)
+                if now == listing:
+                    raise
+                listing = now  # SSTables went away before they were open: a node is at work here
 
     def close(self) -> None:
         """End the threads; scans must be closed."""
@@ -100,7 +108,7 @@ class Engine:
 
     def _rows(self, schema: TableSchema, folders: list[TableFolder]) -> list[dict[str, Any]]:
         """All rows of a small table, as Python values."""
-        found = [item for folder in folders for item in find_sstables(folder.path).items()]
+        found = [item for folder in folders for item in live_sstables(folder.path).items()]
         sstables = tuple(open_sstable(descriptor, components) for descriptor, components in found)
         plan = plan_scan(schema, sstables, ScanRequest(schema.keyspace, schema.table))
         scan = Scan(plan, self._settings, self._pools, self._buffers)

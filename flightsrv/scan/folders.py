@@ -17,6 +17,9 @@ from pathlib import Path
 from uuid import UUID
 
 from flightsrv.errors import CorruptSSTableError, SSTableError, Where
+from flightsrv.io.buffered import read_component
+from flightsrv.sstable import txn_log
+from flightsrv.sstable.cursor import Cursor
 from flightsrv.sstable.descriptor import Descriptor, id_order, parse_name
 from flightsrv.sstable.version import version_of
 
@@ -93,24 +96,53 @@ def find_sstables(folder: Path) -> dict[Descriptor, frozenset[str]]:
     Raises UnsupportedSSTableError when one is of a version this reader does not know, CorruptSSTableError when one has
     Statistics.db but no Data.db.
     """
+    return _sstables_among(list_names(folder), folder, frozenset())
+
+
+def live_sstables(folder: Path) -> dict[Descriptor, frozenset[str]]:
+    """Those that a node would read: no transaction is writing them or about to delete them. Raises as find_sstables,
+    and CorruptSSTableError for a transaction log that makes no sense.
+    """
+    names = list_names(folder)
+    while True:
+        try:
+            return _sstables_among(names, folder, _not_live(names, folder))
+        except CorruptSSTableError:
+            now = list_names(folder)
+            if now == names:
+                raise
+            names = now  # a node is at work here
+
+
+def _not_live(names: list[str], folder: Path) -> frozenset[str]:
+    """The names of SSTables that transaction logs take away. The logs are read after the folder was listed, so that
+    one which ends meanwhile takes the old SSTables away, not the new one."""
+    paths = [str(folder / name) for name in names if txn_log.is_log_name(name)]
+    logs = [txn_log.parse(Cursor(read_component(path), path)) for path in paths]
+    return frozenset().union(*(log.not_live for log in logs))
+
+
+def _sstables_among(names: list[str], folder: Path, left_out: frozenset[str]) -> dict[Descriptor, frozenset[str]]:
     components: dict[tuple[str, str, str], set[str]] = {}
-    for each in list_names(folder):
+    for each in names:
         name = parse_name(each)
-        if name is not None:
+        if name is not None and f"{name.letters}-{name.id}-{name.format}" not in left_out:
             components.setdefault((name.format, name.letters, name.id), set()).add(name.component)
     found = {}
-    for (format, letters, id), names in sorted(components.items(), key=lambda item: id_order(item[0][2])):
+    for (format, letters, id), files in sorted(components.items(), key=lambda item: id_order(item[0][2])):
         data_name = f"{letters}-{id}-{format}-Data.db"
         version = version_of(format, letters, str(folder / data_name))
         descriptor = Descriptor(str(folder), version, id)
-        if "Data.db" not in names:
-            if "Statistics.db" not in names:
+        if "Data.db" not in files:
+            if "Statistics.db" not in files:
                 continue  # a leftover of a deletion, or of another tool
             raise CorruptSSTableError("the file is missing", Where(descriptor.path("Data.db")))
-        found[descriptor] = frozenset(names)
+        found[descriptor] = frozenset(files)
     return found
 
 
 def snapshot_folders(folders: Iterable[TableFolder], name: str) -> list[Path]:
-    """The folders of a snapshot of a table, one a data folder."""
+    """The folders of a snapshot of a table, one a data folder. A name that leads elsewhere is that of no snapshot."""
+    if name in ("", ".", "..") or "/" in name:
+        return []
     return [each.path / SNAPSHOTS / name for each in folders if (each.path / SNAPSHOTS / name).is_dir()]
