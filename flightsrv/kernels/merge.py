@@ -51,6 +51,8 @@ class MergeState(NamedTuple):
     """int64 (runs, CURSOR_FIELDS)."""
     row: np.ndarray[Any, Any]
     """int64 (runs,): each run's next row."""
+    row_stop: np.ndarray[Any, Any]
+    """int64 (runs,): the row behind the last one that a member's slab has of the partition at hand."""
     numbers: np.ndarray[Any, Any]
     """int64 (MERGE_NUMBERS,)."""
     members: np.ndarray[Any, Any]
@@ -112,6 +114,7 @@ def _begin_partition(slabs, state, rules):
         partition = cursor[run, PARTITION]
         cursor[run, OPEN_US] = NO_TIMESTAMP
         state.row[run] = slabs.partitions[run, partition, FIRST_ROW]
+        state.row_stop[run] = _row_stop(slabs, state, run)
         deletion_us = slabs.partitions[run, partition, PARTITION_DELETION_US]
         deletion_s = slabs.partitions[run, partition, PARTITION_DELETION_S]
         if supersedes(deletion_us, deletion_s, numbers[ACTIVE_US], numbers[ACTIVE_S]):
@@ -135,7 +138,7 @@ def _merge_statics(slabs, state, rules):
     count = 0
     for i in range(state.numbers[MEMBER_COUNT]):
         run = state.members[i]
-        if _row_stop(slabs, state, run) > state.row[run]:
+        if state.row_stop[run] > state.row[run]:
             if slabs.rows[run, state.row[run], KIND] == STATIC_CLUSTERING:
                 state.versions[count] = run
                 count += 1
@@ -165,7 +168,7 @@ def _row_stop(slabs, state, run):
 @kernel
 def _lacks_rows(slabs, state, run):
     """0: the run has another row here; 1: its partition is over; 2: it goes on in a slab not yet there."""
-    if state.row[run] < _row_stop(slabs, state, run):
+    if state.row[run] < state.row_stop[run]:
         return 0
     cursor = state.cursor
     if cursor[run, PARTITION] + 1 < cursor[run, PARTITION_COUNT]:
@@ -311,6 +314,9 @@ def merge(slabs, state, rules, out_at, out_size):
     made = np.int64(0)
     capacity = out_at.shape[1]
     clustering = rules.comparators.size
+    if state.numbers[IN_PARTITION]:
+        for i in range(state.numbers[MEMBER_COUNT]):  # one of them has a new slab
+            state.row_stop[state.members[i]] = _row_stop(slabs, state, state.members[i])
     while True:
         if made >= capacity:
             return OUTPUT_FULL, made, -1

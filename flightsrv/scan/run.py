@@ -28,9 +28,9 @@ from flightsrv.telemetry.clocks import ScanClocks
 
 T = TypeVar("T")
 
-SLAB_CELLS = 160_000
-"""Values a slab holds at most, over all its columns: some 5 MB."""
-SLAB_ROWS = 16_384
+SLAB_CELLS = 80_000
+"""Values a slab holds at most, over all its columns: some 3 MB."""
+SLAB_ROWS = 8_192
 RUN_MEMORY_BYTES = 96 * 1024 * 1024
 """Of slabs, pieces and windows, over all runs of a scan: with many runs, each gets smaller ones."""
 MIN_PIECE_BYTES = 256 * 1024

@@ -45,6 +45,7 @@ class _Merger:
         self._state = MergeState(
             cursor=np.zeros((count, CURSOR_FIELDS), np.int64),
             row=np.zeros(count, np.int64),
+            row_stop=np.zeros(count, np.int64),
             numbers=np.zeros(MERGE_NUMBERS, np.int64),
             members=np.zeros(count, np.int64),
             versions=np.zeros(count, np.int64),
