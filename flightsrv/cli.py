@@ -200,7 +200,7 @@ def verify(folder: Path) -> int:
     SSTable is damaged.
     """
     from flightsrv.client.progress import progress
-    from flightsrv.scan.verify import verify_folder
+    from flightsrv.verify import verify_folder
 
     with progress("verifying", "bytes") as tell:
         findings = verify_folder(folder, lambda _sstable, done, total: tell(done, total))

@@ -166,7 +166,7 @@ def _row_stop(slabs, state, run):
 
 
 @kernel
-def _lacks_rows(slabs, state, run):
+def _lacks_rows(state, run):
     """0: the run has another row here; 1: its partition is over; 2: it goes on in a slab not yet there."""
     if state.row[run] < state.row_stop[run]:
         return 0
@@ -245,7 +245,7 @@ def _find_versions(slabs, state, rules):
     count = 0
     for i in range(state.numbers[MEMBER_COUNT]):
         run = state.members[i]
-        lacks = _lacks_rows(slabs, state, run)
+        lacks = _lacks_rows(state, run)
         if lacks == 2:
             return 0, run
         if lacks == 1:
