@@ -25,7 +25,6 @@ from flightsrv.verify.components import check_components
 from flightsrv.verify.data import check_data
 from flightsrv.verify.findings import Finding, Report
 
-
 Progress = Callable[[str, int, int], None]
 """Called with an SSTable's name, how many bytes of its Data.db have been read, and how many there are."""
 
