@@ -84,8 +84,9 @@ def version_of(data_file: Path) -> str:
 
 def refusal(fixture: FixtureSet) -> str | None:
     """Why this set is not among those that are served by now; None when it is."""
-    if "damage" in fixture.manifest_entry and not fixture.manifest_entry.get("still_readable"):
-        return f"damaged: {fixture.manifest_entry['damage']}"
+    damage = fixture.manifest_entry.get("damage") or fixture.manifest_entry.get("expect_error")
+    if damage and not fixture.manifest_entry.get("still_readable"):
+        return f"damaged: {damage}"
     if not fixture.data_files:
         return "it has no SSTable"
     for data_file in fixture.data_files:
