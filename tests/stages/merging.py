@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -89,16 +89,18 @@ def selections(
     sizes: Sizes = LARGE,
     version: str = "nb",
     table: Schema | None = None,
+    partitioner: str = "Murmur3Partitioner",
     **options: Any,
 ) -> Iterator[Selection]:
     """What merge yields for runs of Data.db.
 
     `table`: the table's schema where it is not that of the files; `options` are those of the reference's merge.Table.
     """
-    engine, header = prepared(schema, version, table, options)
+    stored = replace(schema.header(version), partitioner=partitioner)
+    engine, header = prepared(schema, stored, table, options)
     slabs = allocate_slabs(len(runs), len(engine.clustering), len(engine.static + engine.regular), sizes.slab_rows)
     parts = [_parts(windows_of(run, sizes), header, slabs.of(i)) for i, run in enumerate(runs)]
-    return merge(parts, slabs, rules_of(engine, schema, len(runs), now_s), Clock("merge"))
+    return merge(parts, slabs, rules_of(engine, schema, stored, len(runs), now_s), Clock("merge"))
 
 
 def _parts(windows: Iterator[Window], header: RunHeader, slab: Slabs) -> Iterator[SlabPart]:

@@ -10,11 +10,13 @@ from flightsrv.cql.schema import DroppedColumn, TableSchema, schema_from_header
 from flightsrv.kernels.run import RunHeader
 from flightsrv.scan.plan import plan_scan
 from flightsrv.scan.request import ScanRequest
-from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, MURMUR3, run_header
+from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, run_header
 from flightsrv.sstable.header import SerializationHeader
 from flightsrv.sstable.version import version_of
 from tests.reference.schema import Schema, class_of
 from tests.reference.statistics_header import Header
+
+DHT = "org.apache.cassandra.dht."
 
 
 def engine_header(schema: Schema, header: Header) -> SerializationHeader:
@@ -54,7 +56,7 @@ def engine_table(
 def an_sstable(schema: Schema, header: Header) -> Any:
     """What planning and decoding ask of an SSTable, without one on disk."""
     return SimpleNamespace(
-        statistics=SimpleNamespace(header=engine_header(schema, header), partitioner=MURMUR3),
+        statistics=SimpleNamespace(header=engine_header(schema, header), partitioner=DHT + header.partitioner),
         descriptor=SimpleNamespace(version=version_of("big", header.version, "Data.db")),
     )
 
@@ -74,20 +76,20 @@ _PREPARED: dict[str, tuple[TableSchema, RunHeader]] = {}
 
 
 def prepared(
-    schema: Schema, version: str, table: Schema | None, options: dict[str, Any]
+    schema: Schema, header: Header, table: Schema | None, options: dict[str, Any]
 ) -> tuple[TableSchema, RunHeader]:
     """A table and the header of its runs, made once: damage is tried thousands of times.
 
-    schema: of the files; table: the table's where it is another; options: engine_table's.
+    schema and header: of the files; table: the table's where it is another; options: engine_table's.
     """
-    key = repr((schema, version, table, options))
+    key = repr((schema, header, table, options))
     if key not in _PREPARED:
         engine = engine_table(table or schema, **options)
-        _PREPARED[key] = engine, decode_header(schema, schema.header(version), engine)
+        _PREPARED[key] = engine, decode_header(schema, header, engine)
     return _PREPARED[key]
 
 
-def rules_of(table: TableSchema, schema: Schema, runs: int, now_s: int) -> Any:
+def rules_of(table: TableSchema, schema: Schema, header: Header, runs: int, now_s: int) -> Any:
     """The MergeRules that a scan of so many runs has."""
-    sstables = tuple(an_sstable(schema, schema.header()) for _ in range(runs))
+    sstables = tuple(an_sstable(schema, header) for _ in range(runs))
     return plan_scan(table, sstables, ScanRequest(table.keyspace, table.table, now_s=now_s)).rules

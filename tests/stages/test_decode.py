@@ -82,7 +82,7 @@ def decoded(
     windows: Iterable[Window], schema: Schema, version: str = "nb", slab_rows: int = 64, start: Start = FILE_START
 ) -> list[tuple[object, ...]]:
     """All that slabs say, a tuple for each partition, row and marker."""
-    _, header = prepared(schema, version, None, {})
+    _, header = prepared(schema, schema.header(version), None, {})
     slab = allocate_slabs(1, header.clustering_size.size, header.column_size.size, slab_rows).of(0)
     found: list[tuple[object, ...]] = []
     is_open = False

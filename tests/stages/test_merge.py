@@ -71,6 +71,16 @@ def test_a_scan_with_dropped_columns_shows_what_the_reference_shows(
     assert_as_the_reference(schema, texts, NOW_S, sizes, dropped_us=dropped_us)
 
 
+@given(TABLES, SMALL)
+def test_without_tokens_partitions_go_by_the_bytes_of_their_keys(table: tuple[Schema, list[str]], sizes: Sizes) -> None:
+    schema, texts = table
+    parsed = [sorted(parse_run(text, schema), key=lambda partition: partition.key) for text in texts]
+    data = [encoded(run, schema) for run in parsed]
+    by_bytes = "ByteOrderedPartitioner"
+    found = scanned(data, schema, sizes=sizes, partitioner=by_bytes)
+    assert found == shown(parsed, schema, partitioner=by_bytes)
+
+
 def assert_as_the_reference(
     schema: Schema, texts: list[str], now_s: int = NOW_S, sizes: Sizes = LARGE, version: str = "nb", **options: Any
 ) -> None:
