@@ -1,5 +1,7 @@
 """Settings of all tests."""
 
+import signal
+
 from hypothesis import HealthCheck, settings
 
 # A law's time says nothing on a machine that does other things too; faulthandler_timeout still ends what hangs.
@@ -7,3 +9,6 @@ settings.register_profile("laws", deadline=None, suppress_health_check=[HealthCh
 settings.load_profile("laws")
 # For laws that are repeated in every mode of the kernels (tests/kernels/test_modes.py).
 settings.register_profile("quick", settings.get_profile("laws"), max_examples=20)
+
+# A shell that runs tests in the background has them ignore Ctrl-C, and with them the processes they send it to.
+signal.signal(signal.SIGINT, signal.default_int_handler)
