@@ -185,12 +185,12 @@ def test_a_row_of_too_many_windows_is_a_limit_error(monkeypatch: pytest.MonkeyPa
         scanned([data], NO_CLUSTERING, sizes=Sizes(window_bytes=60))
 
 
-def outcome(shape: str, data: bytes, version: str = "nb", sizes: Sizes = LARGE) -> list[list[bytes | None]] | None:
-    """Rows, or None for an error that says the file is damaged. Anything else goes up."""
+def outcome(shape: str, *runs: bytes, version: str = "nb", sizes: Sizes = LARGE) -> list[list[bytes | None]] | None:
+    """Rows, or None for an error that says a file is damaged. Anything else goes up."""
     schema, _ = SHAPES[shape]
     table = TABLES.get(shape)
     try:
-        found = selections([data], schema, sizes=sizes, version=version, table=table)
+        found = selections(runs, schema, sizes=sizes, version=version, table=table)
         return [row for selection in found for row in rows_of(selection)]
     except (CorruptSSTableError, LimitError):
         return None
@@ -217,7 +217,7 @@ def partition_ends(data: bytes, schema: Schema) -> set[int]:
 @pytest.mark.parametrize("version", ["nb", "oa"])
 def test_a_flipped_bit_gives_rows_or_an_error(shape: str, version: str) -> None:
     data = encoded(SHAPES[shape][1], SHAPES[shape][0], version)
-    refused = sum(outcome(shape, flipped, version) is None for flipped in each_bit_flipped(data))
+    refused = sum(outcome(shape, flipped, version=version) is None for flipped in each_bit_flipped(data))
     assert refused > len(data)  # of eight a byte
 
 
@@ -235,6 +235,19 @@ def test_any_bytes_in_a_file_give_rows_or_an_error(shape: str, noise: bytes, at:
     outcome(shape, data[:at] + noise + data[at + len(noise) :], sizes=Sizes(slab_rows=3, window_bytes=40))
 
 
+@given(noise=st.binary(max_size=60), at=st.integers(0, 400))
+def test_any_bytes_in_one_of_several_runs_give_rows_or_an_error(noise: bytes, at: int) -> None:
+    schema, run = SHAPES["everything"]
+    good = encoded(run, schema)
+    damaged = good[:at] + noise + good[at + len(noise) :]
+    for runs in ([good, damaged, good], [damaged, good]):
+        outcome("everything", *runs, sizes=Sizes(slab_rows=3, window_bytes=40))
+
+
+BYTES = (0x00, 0x01, 0x02, 0x0A, 0x12, 0x1F, 0xFF)
+"""Sizes, deltas, flags of cells, and a vint of nine bytes."""
+
+
 @pytest.mark.parametrize("flags", range(0, 128, 4))
 def test_vints_that_run_over_the_end_of_a_row_stay_within_its_window(flags: int) -> None:
     """Behind the window there are SLACK bytes of ones: the longest vints. Checked kernels see any load behind those."""
@@ -242,10 +255,6 @@ def test_vints_that_run_over_the_end_of_a_row_stay_within_its_window(flags: int)
     bodies = [bytes(body) for size in range(3) for body in product(BYTES, repeat=size)]
     for body in bodies + [b"\0" + body for body in bodies]:
         outcome("plain", head + bytes([flags, len(body)]) + body)
-
-
-BYTES = (0x00, 0x01, 0x02, 0x0A, 0x12, 0x1F, 0xFF)
-"""Sizes, deltas, flags of cells, and a vint of nine bytes."""
 
 
 @pytest.mark.parametrize(
