@@ -43,9 +43,7 @@ def test_scalars_and_frozen_types_are_served(id_: str) -> None:
     [
         ("cassandra-5.0/oa/collections", "non-frozen list l"),
         ("cassandra-5.0/nb/counters_static", "counter s"),
-        ("cassandra/da/legacy_tables/legacy_da_simple", "version da"),
         ("other-versions/aa/legacy_tables/legacy_aa_simple", "version aa"),
-        ("cassandra/na/legacy_tables/legacy_na_simple_compact", "static compact storage"),
         ("corrupt/derived/nb_data_empty", "damaged: Data.db of 0 bytes"),
     ],
 )
