@@ -23,7 +23,7 @@ FILES = ("operations.md", "protocol.md")
 
 COMPUTED = {
     "disk_threads": "twice the cores, 8 at least",
-    "cpu_threads": "the cores",
+    "cpu_threads": "the cores less one, 1 at least",
     "max_concurrent_scans": "twice the cores, 2 to 64",
 }
 """Defaults that are another on each machine."""

@@ -132,13 +132,16 @@ class Settings:
         default=3_000_000,
         metadata=_about("Arrow bytes that fill a batch. Go and Rust clients take 4 MiB at most.", _whole(1, 64 * MIB)),
     )
-    piece_bytes: int = field(default=MIB, metadata=_about("Bytes of one read of a scan.", _whole(256 * KIB, 64 * MIB)))
+    piece_bytes: int = field(
+        default=2 * MIB, metadata=_about("Bytes of one read of a scan.", _whole(256 * KIB, 64 * MIB))
+    )
     read_depth: int = field(default=4, metadata=_about("Reads in flight, per SSTable of a scan.", _whole(1, 64)))
     disk_threads: int = field(
         default_factory=lambda: max(8, 2 * _cores()), metadata=_about("Threads that read.", _whole(1, 256))
     )
     cpu_threads: int = field(
-        default_factory=_cores, metadata=_about("Threads that decompress and decode.", _whole(1, 256))
+        default_factory=lambda: max(1, _cores() - 1),
+        metadata=_about("Threads that decompress. A scan has one of its own for the rest.", _whole(1, 256)),
     )
     frames_ahead: int = field(
         default=3, metadata=_about("Frames kept ready ahead of the client, per stream.", _whole(1, 64))

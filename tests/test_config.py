@@ -18,7 +18,7 @@ def test_defaults_need_no_source():
     settings = config.load({}, {})
     assert settings.listen == Address("127.0.0.1", 8815)
     assert settings.ops_listen == Address("127.0.0.1", 9815)
-    assert settings.piece_bytes == 1 << 20
+    assert settings.piece_bytes == 2 << 20
     assert 2 <= settings.max_concurrent_scans <= 64
     assert not settings.telemetry.push_metrics
 

@@ -33,7 +33,7 @@ def test_defaults_that_depend_on_the_machine_are_as_told():
     cores = config._cores()
     as_told = {
         "disk_threads": max(8, 2 * cores),
-        "cpu_threads": cores,
+        "cpu_threads": max(1, cores - 1),
         "max_concurrent_scans": min(max(2, 2 * cores), 64),
     }
     settings = config.load({}, {})
