@@ -58,7 +58,7 @@ def run(
     mixed = mixed_table(folder, int(100_000 * scale), 20)
     figures: list[Measured] = []
     stages: dict[str, dict[str, float]] = {}
-    for table, peer_rows in ((keyvalue, int(1_000_000 * scale)), (mixed, int(300_000 * scale))):
+    for table, peer_rows in ((keyvalue, keyvalue.input_rows), (mixed, int(300_000 * scale))):
         figures += measures.streams(table, repetitions, tell)
         peer = measures.peer(table, peer_rows, min(repetitions, 3), tell)
         figures += [peer, _ratio(f"{table.table} times cqlite-py", figures, f"{table.table} over Flight", peer)]
