@@ -117,7 +117,8 @@ def test_padding_between_buffers_is_zeros() -> None:
 def test_a_stream_begins_with_its_schema(types: list[CqlType]) -> None:
     schema = schema_of(*types)
     frame = schema_frame(schema)
-    assert pa.ipc.read_schema(message_of(frame)).equals(schema, check_metadata=True)
+    as_sent = pa.ipc.read_schema(schema.serialize())  # a reader makes extension types of what their metadata name
+    assert pa.ipc.read_schema(message_of(frame)).equals(as_sent, check_metadata=True)
     assert (frame.rows, frame.arrow_bytes) == (0, 0)
 
 
