@@ -1,11 +1,15 @@
 """Settings of all tests."""
 
+import os
 import signal
 
 from hypothesis import HealthCheck, settings
 
 # A law's time says nothing on a machine that does other things too; faulthandler_timeout still ends what hangs.
-settings.register_profile("laws", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# CI draws the same examples each time; who runs the tests by hand looks further.
+settings.register_profile(
+    "laws", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=bool(os.environ.get("CI"))
+)
 settings.load_profile("laws")
 # For laws that are repeated in every mode of the kernels (tests/kernels/test_modes.py).
 settings.register_profile("quick", settings.get_profile("laws"), max_examples=20)
