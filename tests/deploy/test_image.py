@@ -3,6 +3,8 @@
 import re
 from fnmatch import fnmatch
 
+import yaml
+
 from flightsrv import config
 from tests.deploy.dockerfile import environment, instructions, last_stage
 from tests.reference.fixtures import PROJECT
@@ -61,3 +63,10 @@ def test_its_settings_are_settings_and_its_ports_the_usual_ones():
 def test_its_health_is_what_the_ops_port_says():
     (check,) = texts(IMAGE, "HEALTHCHECK")
     assert f"http://127.0.0.1:{config.Settings().ops_listen.port}/readyz" in check
+
+
+def test_compose_lets_it_write_to_its_cache():
+    """Numba refuses to import a kernel whose cache folder cannot be written to."""
+    service = yaml.safe_load((PROJECT / "deploy/compose.yaml").read_text())["services"]["flightsrv"]
+    writable = not service.get("read_only", False)
+    assert writable or any(ENVIRONMENT["FLIGHTSRV_CACHE"] in volume for volume in service["volumes"])
