@@ -62,6 +62,8 @@ class MarshalType:
     """ReversedType: a clustering column in descending order."""
     components: tuple[CqlType, ...] = ()
     """Of a CompositeType (whose `type` is custom): the columns of a composite partition key."""
+    reversed_components: tuple[bool, ...] = ()
+    """Which of them are in descending order."""
 
     @property
     def key_types(self) -> tuple[CqlType, ...]:
@@ -221,11 +223,15 @@ def parse_reversed(parser: MarshalParser, depth: int) -> MarshalType:
 
 
 def parse_composite(parser: MarshalParser, depth: int) -> MarshalType:
-    components = [parser.type(depth).type]
+    components = [parser.type(depth)]
     while parser.peek() == ",":
         parser.at += 1
-        components.append(parser.type(depth).type)
-    return MarshalType(CqlType("custom"), components=tuple(components))
+        components.append(parser.type(depth))
+    return MarshalType(
+        CqlType("custom"),
+        components=tuple(each.type for each in components),
+        reversed_components=tuple(each.reversed for each in components),
+    )
 
 
 ARGUMENT_PARSERS: Final[dict[str, Callable[[MarshalParser, int], MarshalType]]] = {

@@ -18,10 +18,9 @@ from flightsrv.cql.marshal import parse_marshal
 from flightsrv.cql.numbers import read_decimal, read_varint
 from flightsrv.cql.types import MARSHAL_PACKAGE, CqlType
 from flightsrv.errors import SchemaError
-from flightsrv.kernels.order import (
+from flightsrv.kernels.scalars import (
     BOOLEAN,
     BYTES,
-    COMPOUND,
     DECIMAL,
     DOUBLE,
     FLOAT,
@@ -53,24 +52,17 @@ COMPARATORS: Final = {
     "decimal": DECIMAL,
     "uuid": UUID,
     "timeuuid": TIMEUUID,
-    "list": COMPOUND,
-    "set": COMPOUND,
-    "map": COMPOUND,
-    "tuple": COMPOUND,
-    "udt": COMPOUND,
-    "vector": COMPOUND,
 }
 BY_CLASS: Final = {"DateType": BYTES, "LexicalUUIDType": LEXICAL_UUID}
 
 
 def comparator_of(type_: CqlType) -> int:
-    """Which of the orders above a type has.
+    """Which of the orders above a type has that holds no others; a custom one counts as BYTES.
 
-    A custom type counts as BYTES, its own order being unknown, but CompositeType is COMPOUND. Raises SchemaError for
-    counters, which have no order.
+    Raises SchemaError for counters, which have no order.
     """
     if type_.kind == "custom":
-        return COMPOUND if is_composite(type_) else BYTES
+        return BYTES
     if type_.kind == "counter":
         raise SchemaError("values of type counter have no order")
     return BY_CLASS.get(type_.class_name, COMPARATORS[type_.kind])
@@ -85,11 +77,13 @@ def compare(type_: CqlType, a: bytes, b: bytes) -> int:
 
     Raises ValueError on bytes that are no value of the type, SchemaError for counters.
     """
-    comparator = comparator_of(type_)
-    if not a or not b or comparator == BYTES:
+    if not a or not b:
         return sign_of(a, b)
-    if comparator == COMPOUND:
+    if type_.arguments or is_composite(type_):
         return compare_elements(elements_of(type_, a), elements_of(type_, b))
+    comparator = comparator_of(type_)
+    if comparator == BYTES:
+        return sign_of(a, b)
     key = SORT_KEYS[comparator]
     return sign_of(key(a), key(b))
 

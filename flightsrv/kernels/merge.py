@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flightsrv.kernels.compounds import Orders
 from flightsrv.kernels.jit import kernel
 from flightsrv.kernels.native import address_of, copy
 from flightsrv.kernels.order import compare_clusterings, compare_partitions
@@ -71,11 +72,11 @@ class MergeRules(NamedTuple):
     """What does not change during a merge."""
 
     comparators: np.ndarray[Any, Any]
-    """int64 (clustering,)."""
+    """int64 (clustering,): the types of the clustering columns."""
     reverse: np.ndarray[Any, Any]
     """int8 (clustering,)."""
-    scratch: np.ndarray[Any, Any]
-    """int64 (3, COMPARED_LIMBS): for comparing decimals."""
+    orders: Orders
+    """Of the comparators."""
     statics: int
     """How many of the cell columns, the first ones, are static."""
     now_s: int

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flightsrv.kernels.compounds import Orders
 from flightsrv.kernels.jit import kernel
 from flightsrv.kernels.order import compare_clusterings
 from flightsrv.slab import (
@@ -39,7 +40,7 @@ class ClusteringOrder(NamedTuple):
 
     comparators: np.ndarray[Any, Any]
     reverse: np.ndarray[Any, Any]
-    scratch: np.ndarray[Any, Any]
+    orders: Orders
 
 
 @kernel

@@ -9,15 +9,16 @@ import numpy as np
 import pyarrow as pa
 
 from flightsrv.arrow.types import arrow_schema
-from flightsrv.cql.ordering import comparator_of
+from flightsrv.cql.comparators import comparators_of, unordered_type
 from flightsrv.cql.schema import Column, TableSchema
+from flightsrv.cql.types import CqlType
 from flightsrv.errors import RequestError, UnsupportedRequestError
-from flightsrv.kernels.decimals import COMPARED_LIMBS
+from flightsrv.kernels.compounds import Orders
 from flightsrv.kernels.merge import MergeRules
-from flightsrv.kernels.order import COMPOUND
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, MURMUR3
 from flightsrv.scan.sstables import SSTable
+from flightsrv.slab import Array
 from flightsrv.stages.encode import OutputColumn
 
 RANDOM = "org.apache.cassandra.dht.RandomPartitioner"
@@ -54,8 +55,7 @@ def plan_scan(table: TableSchema, sstables: tuple[SSTable, ...], request: ScanRe
     refuse_unserved(table)
     ranges = token_ranges(request.token_start, request.token_end)
     _check_partitioners(table, sstables, ranges)
-    if len(sstables) > 1:
-        _refuse_uncomparable(table)
+    comparators, orders = _comparators(table, len(sstables))
     schema = arrow_schema(table, request.columns)
     return Plan(
         table,
@@ -64,9 +64,9 @@ def plan_scan(table: TableSchema, sstables: tuple[SSTable, ...], request: ScanRe
         schema,
         tuple(_outputs(table, schema)),
         MergeRules(
-            comparators=np.array([comparator_of(column.type) for column in table.clustering], np.int64),
+            comparators=comparators,
             reverse=np.array([column.reversed for column in table.clustering], np.int8),
-            scratch=np.zeros((3, COMPARED_LIMBS), np.int64),
+            orders=orders,
             statics=len(table.static),
             now_s=int(time.time()) if request.now_s is None else request.now_s,
             strict_liveness=int(table.is_view),
@@ -126,13 +126,18 @@ def _check_partitioners(table: TableSchema, sstables: tuple[SSTable, ...], range
         raise UnsupportedRequestError(f"{name} has several SSTables of RandomPartitioner, which are not merged yet")
 
 
-def _refuse_uncomparable(table: TableSchema) -> None:
+def _comparators(table: TableSchema, runs: int) -> tuple[Array, Orders]:
+    """How the clustering columns compare. One run is in order already: it may have a type whose order is not known."""
+    types = []
     for column in table.clustering:
-        if comparator_of(column.type) == COMPOUND:
+        unordered = unordered_type(column.type)
+        if unordered is not None and runs > 1:
             raise UnsupportedRequestError(
                 f"table {table.keyspace}.{table.table} has several SSTables, and its clustering column {column.name} "
-                f"is of type {column.type}, by which they are not merged yet"
+                f"is of type {column.type}: the order of {unordered} is not known"
             )
+        types.append(column.type if unordered is None else CqlType("blob"))
+    return comparators_of(types)
 
 
 def _outputs(table: TableSchema, schema: pa.Schema) -> list[OutputColumn]:

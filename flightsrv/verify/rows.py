@@ -8,10 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flightsrv.cql.ordering import comparator_of
+from flightsrv.cql.comparators import comparators_of, unordered_type
 from flightsrv.cql.schema import Column, TableSchema
-from flightsrv.kernels.decimals import COMPARED_LIMBS
-from flightsrv.kernels.order import COMPOUND
 from flightsrv.kernels.run import RunHeader
 from flightsrv.kernels.tally import ClusteringOrder, first_uncovered, first_unordered
 from flightsrv.scan.run import SLAB_CELLS, SLAB_ROWS
@@ -139,11 +137,7 @@ def slabs_for(schema: TableSchema) -> Slabs:
 
 def _clustering_order(columns: tuple[Column, ...]) -> ClusteringOrder | None:
     """How the rows of a partition sort, None when kernels cannot tell."""
-    comparators = [comparator_of(column.type) for column in columns]
-    if COMPOUND in comparators or any(column.type.kind == "custom" for column in columns):
+    if any(unordered_type(column.type) is not None for column in columns):
         return None
-    return ClusteringOrder(
-        comparators=np.array(comparators, np.int64),
-        reverse=np.array([column.reversed for column in columns], np.int8),
-        scratch=np.zeros((3, COMPARED_LIMBS), np.int64),
-    )
+    comparators, orders = comparators_of([column.type for column in columns])
+    return ClusteringOrder(comparators, np.array([column.reversed for column in columns], np.int8), orders)
