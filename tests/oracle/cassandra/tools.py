@@ -31,3 +31,8 @@ def dump_all_command(pairs: Sequence[tuple[Path, Path]]) -> list[str]:
     """`sstabledump -t` of many Data.db files in one JVM. pairs: (Data.db, the .json.gz to write)."""
     paths = [str(path) for pair in pairs for path in pair]
     return java(str(KIT / "java" / "DumpAll.java"), *paths)
+
+
+def comparable_bytes_command() -> list[str]:
+    """Byte-comparable forms for lines of stdin: see the source."""
+    return java(str(KIT / "java" / "ComparableBytes.java"))
