@@ -1,7 +1,8 @@
 """k runs of slabs to the rows that a reader sees, in (token, key, clustering) order.
 
 The kernel stops whenever a run's slab is used up, with nothing half done, and is called again when there is a new one.
-What must outlive a slab, the key and the static values of the partition it is in, it copies to `kept`.
+What must outlive a slab, the key and the static values of the partition it is in, it copies to `kept`. Values that no
+slab has, of collections, UDTs and counters, it makes in `spare`; they last until the next call.
 
 Source: org.apache.cassandra.db.rows.UnfilteredRowIterators, db.RangeTombstoneList, db.partitions.PurgeFunction.
 """
@@ -12,12 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flightsrv.kernels.complex import COUNTER, NO_ROOM, SIMPLE, merge_complex
 from flightsrv.kernels.compounds import Orders
+from flightsrv.kernels.counters import merge_counter
 from flightsrv.kernels.jit import kernel
-from flightsrv.kernels.native import address_of, copy
+from flightsrv.kernels.native import address_of, copy, store_be64
 from flightsrv.kernels.order import compare_clusterings, compare_partitions
 from flightsrv.kernels.reconcile import cell_is_live, liveness_is_live, reconcile_cell, row_liveness, supersedes
-from flightsrv.kernels.status import DONE, NEED_INPUT, OUTPUT_FULL
+from flightsrv.kernels.status import DONE, NEED_INPUT, NEED_ROOM, OUTPUT_FULL
 from flightsrv.slab import (
     ABSENT,
     CLUSTERING,
@@ -42,7 +45,10 @@ from flightsrv.slab import (
 # Columns of MergeState.cursor: where each run is. The first four are set by the caller for each new slab.
 PARTITION_COUNT, ROW_COUNT, CONTINUES, FINISHED, PARTITION, OPEN_US, OPEN_S, CURSOR_FIELDS = range(8)
 # MergeState.numbers: the partition that merge is in, and what it made.
-IN_PARTITION, ACTIVE_US, ACTIVE_S, STATIC_LIVE, ROWS_IN_PARTITION, KEPT_BYTES, MEMBER_COUNT, MERGE_NUMBERS = range(8)
+IN_PARTITION, ACTIVE_US, ACTIVE_S, STATIC_LIVE, ROWS_IN_PARTITION, KEPT_BYTES, MEMBER_COUNT, SPARE_USED = range(8)
+MERGE_NUMBERS = 8
+
+_ALL_FINISHED, _NO_ROOM = -2, -3
 
 
 class MergeState(NamedTuple):
@@ -66,6 +72,12 @@ class MergeState(NamedTuple):
     """int64 (1 + statics,): places of the partition's key and static values."""
     head_size: np.ndarray[Any, Any]
     """int32 (1 + statics,)."""
+    elements: np.ndarray[Any, Any]
+    """int64 (runs, CURSOR_ELEMENT_FIELDS): scratch, each version's element at hand, of a complex column or counter."""
+    equals: np.ndarray[Any, Any]
+    """int64 (runs,): scratch, the versions whose elements at hand are of one path."""
+    spare: np.ndarray[Any, Any]
+    """uint8: memory for values made here, SPARE_USED of it taken."""
 
 
 class MergeRules(NamedTuple):
@@ -77,6 +89,16 @@ class MergeRules(NamedTuple):
     """int8 (clustering,)."""
     orders: Orders
     """Of the comparators."""
+    cell_kind: np.ndarray[Any, Any]
+    """int8 (cells,): SIMPLE, COUNTER, or which complex column it is."""
+    path_comparators: np.ndarray[Any, Any]
+    """int64 (cells,): how the paths of a complex column compare."""
+    field_count: np.ndarray[Any, Any]
+    """int32 (cells,): fields of a non-frozen UDT, 0 for all other types."""
+    dropped_us: np.ndarray[Any, Any]
+    """int64 (cells,): elements of a complex column up to this timestamp are of a dropped one; NO_TIMESTAMP if none."""
+    run_numbers: np.ndarray[Any, Any]
+    """int64 (runs, RUN_NUMBERS): each run's RunHeader.numbers."""
     statics: int
     """How many of the cell columns, the first ones, are static."""
     now_s: int
@@ -86,7 +108,7 @@ class MergeRules(NamedTuple):
 
 @kernel
 def _begin_partition(slabs, state, rules):
-    """Enter the first partition of all runs. Returns the run that lacks a slab, -1 if none, -2 if all are finished."""
+    """Enter the first partition of all runs. Returns the run that lacks a slab, -1 if none, or what else hinders."""
     cursor = state.cursor
     members = state.members
     count = 0
@@ -105,7 +127,7 @@ def _begin_partition(slabs, state, rules):
             members[count] = run
             count += 1
     if count == 0:
-        return -2
+        return _ALL_FINISHED
     numbers = state.numbers
     numbers[MEMBER_COUNT] = count
     numbers[ACTIVE_US] = NO_TIMESTAMP
@@ -124,18 +146,43 @@ def _begin_partition(slabs, state, rules):
     first = members[0]
     state.head_at[0] = slabs.partitions[first, cursor[first, PARTITION], KEY_AT]
     state.head_size[0] = slabs.partitions[first, cursor[first, PARTITION], KEY_SIZE]
-    numbers[IN_PARTITION] = 1
     numbers[ROWS_IN_PARTITION] = 0
     numbers[KEPT_BYTES] = 0
     numbers[STATIC_LIVE] = 0
-    if rules.statics:
-        _merge_statics(slabs, state, rules)
+    if rules.statics and not _merge_statics(slabs, state, rules):
+        return _NO_ROOM
+    numbers[IN_PARTITION] = 1
     return -1
 
 
 @kernel
+def _value_of(slabs, state, rules, count, cell, active_us):
+    """What a reader sees of a cell column of which `count` versions are at hand: (address, size); ABSENT or NO_ROOM."""
+    value = slabs.size.shape[1] - slabs.cell_us.shape[1] + cell
+    if rules.cell_kind[cell] == SIMPLE:
+        run = reconcile_cell(slabs, state.versions, count, state.row, cell, active_us)
+        if run >= 0 and cell_is_live(slabs, run, cell, state.row[run], rules.now_s):
+            return slabs.at[run, value, state.row[run]], np.int64(slabs.size[run, value, state.row[run]])
+        return np.int64(0), np.int64(ABSENT)
+    place = address_of(state.spare) + state.numbers[SPARE_USED]
+    end = address_of(state.spare) + state.spare.size
+    if rules.cell_kind[cell] != COUNTER:
+        size = merge_complex(slabs, state, rules, count, cell, active_us, place, end)
+    elif end - place < 8:
+        size = np.int64(NO_ROOM)
+    else:
+        seen, total, wrong = merge_counter(slabs, state, count, cell, active_us)
+        if wrong >= 0:  # a size that no counter has, which encode refuses by the column's name
+            return slabs.at[wrong, value, state.row[wrong]], np.int64(1)
+        store_be64(place, total)
+        size = np.int64(8) if seen else np.int64(ABSENT)
+    state.numbers[SPARE_USED] += max(size, 0)
+    return place, size
+
+
+@kernel
 def _merge_statics(slabs, state, rules):
-    """Reconcile the members' static rows into the partition's head, and step over them."""
+    """Reconcile the members' static rows into the partition's head, step over them. Returns whether there was room."""
     count = 0
     for i in range(state.numbers[MEMBER_COUNT]):
         run = state.members[i]
@@ -143,16 +190,19 @@ def _merge_statics(slabs, state, rules):
             if slabs.rows[run, state.row[run], KIND] == STATIC_CLUSTERING:
                 state.versions[count] = run
                 count += 1
-    first_cell = slabs.size.shape[1] - slabs.cell_us.shape[1]
+    spare_used = state.numbers[SPARE_USED]
     for cell in range(rules.statics):
-        state.head_size[1 + cell] = ABSENT
-        run = reconcile_cell(slabs, state.versions, count, state.row, cell, state.numbers[ACTIVE_US])
-        if run >= 0 and cell_is_live(slabs, run, cell, state.row[run], rules.now_s):
-            state.head_at[1 + cell] = slabs.at[run, first_cell + cell, state.row[run]]
-            state.head_size[1 + cell] = slabs.size[run, first_cell + cell, state.row[run]]
+        at, size = _value_of(slabs, state, rules, count, cell, state.numbers[ACTIVE_US])
+        if size == NO_ROOM:
+            state.numbers[SPARE_USED] = spare_used
+            return False
+        state.head_at[1 + cell] = at
+        state.head_size[1 + cell] = size
+        if size != ABSENT:
             state.numbers[STATIC_LIVE] = 1
     for i in range(count):
         state.row[state.versions[i]] += 1
+    return True
 
 
 @kernel
@@ -188,7 +238,9 @@ def _emit_head(state, rules, clustering, out_at, out_size, made):
 
 @kernel
 def _emit_row(slabs, state, rules, count, out_at, out_size, made):
-    """Reconcile the `count` versions at hand into row `made` of the output. Returns 1 if the row is seen, else 0."""
+    """Reconcile the `count` versions at hand into row `made` of the output. Returns 1 if the row is seen, 0 if not,
+    _NO_ROOM.
+    """
     state.active[0] = state.numbers[ACTIVE_US]
     state.active[1] = state.numbers[ACTIVE_S]
     cursor = state.cursor
@@ -204,14 +256,16 @@ def _emit_row(slabs, state, rules, count, out_at, out_size, made):
     first = state.versions[0]
     row = state.row[first]
     first_cell = slabs.size.shape[1] - slabs.cell_us.shape[1]
+    spare_used = state.numbers[SPARE_USED]
     for cell in range(rules.statics, slabs.cell_us.shape[1]):
-        run = reconcile_cell(slabs, state.versions, count, state.row, cell, state.active[0])
-        if run >= 0 and cell_is_live(slabs, run, cell, state.row[run], rules.now_s):
-            out_at[first_cell + cell, made] = slabs.at[run, first_cell + cell, state.row[run]]
-            out_size[first_cell + cell, made] = slabs.size[run, first_cell + cell, state.row[run]]
+        at, size = _value_of(slabs, state, rules, count, cell, state.active[0])
+        if size == NO_ROOM:
+            state.numbers[SPARE_USED] = spare_used
+            return _NO_ROOM
+        out_at[first_cell + cell, made] = at
+        out_size[first_cell + cell, made] = size
+        if size != ABSENT:
             seen = True
-        else:
-            out_size[first_cell + cell, made] = ABSENT
     if not seen:
         return 0
     clustering = first_cell - 1
@@ -310,9 +364,11 @@ def merge(slabs, state, rules, out_at, out_size):
     """Merge until a run lacks a slab, the output is full or all is done.
 
     slabs: Slabs of all runs. out_at: int64 (values, capacity), out_size: int32 likewise. Returns (status, rows made,
-    run): NEED_INPUT: give run its next slab, having kept the head if IN_PARTITION; OUTPUT_FULL; DONE.
+    run): NEED_INPUT: give run its next slab; OUTPUT_FULL; NEED_ROOM: state.spare is too small for one row; DONE. In all
+    cases but the last the head is to be kept first, if IN_PARTITION.
     """
     made = np.int64(0)
+    state.numbers[SPARE_USED] = 0
     capacity = out_at.shape[1]
     clustering = rules.comparators.size
     if state.numbers[IN_PARTITION]:
@@ -323,8 +379,10 @@ def merge(slabs, state, rules, out_at, out_size):
             return OUTPUT_FULL, made, -1
         if not state.numbers[IN_PARTITION]:
             run = _begin_partition(slabs, state, rules)
-            if run == -2:
+            if run == _ALL_FINISHED:
                 return DONE, made, -1
+            if run == _NO_ROOM:
+                return (OUTPUT_FULL if state.numbers[SPARE_USED] else NEED_ROOM), made, -1
             if run >= 0:
                 return NEED_INPUT, made, run
         count, run = _find_versions(slabs, state, rules)
@@ -335,6 +393,8 @@ def merge(slabs, state, rules, out_at, out_size):
             continue
         if slabs.rows[state.versions[0], state.row[state.versions[0]], KIND] == CLUSTERING:
             seen = _emit_row(slabs, state, rules, count, out_at, out_size, made)
+            if seen == _NO_ROOM:
+                return (OUTPUT_FULL if state.numbers[SPARE_USED] else NEED_ROOM), made, -1
             made += seen
             state.numbers[ROWS_IN_PARTITION] += seen
         else:

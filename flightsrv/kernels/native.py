@@ -98,6 +98,8 @@ _store8 = _store_function(8, False)
 _store16 = _store_function(16, False)
 _store32 = _store_function(32, False)
 _store64 = _store_function(64, False)
+_store_be32 = _store_function(32, True)
+_store_be64 = _store_function(64, True)
 _ExternalFunction: Any = types.ExternalFunction
 _memcpy = _ExternalFunction("memcpy", types.int64(types.int64, types.int64, types.int64))
 _memcmp = _ExternalFunction("memcmp", types.int32(types.int64, types.int64, types.int64))
@@ -149,6 +151,16 @@ def store_32(a: int, b: int) -> None:
 def store_64(a: int, b: int) -> None:
     """Store 64 bits, little-endian."""
     ctypes.memmove(int(a), (int(b) & 0xFFFFFFFFFFFFFFFF).to_bytes(8, "little"), 8)
+
+
+def store_be32(a: int, b: int) -> None:
+    """Store the low 32 bits, big-endian."""
+    ctypes.memmove(int(a), (int(b) & 0xFFFFFFFF).to_bytes(4, "big"), 4)
+
+
+def store_be64(a: int, b: int) -> None:
+    """Store 64 bits, big-endian."""
+    ctypes.memmove(int(a), (int(b) & 0xFFFFFFFFFFFFFFFF).to_bytes(8, "big"), 8)
 
 
 def copy(a: int, b: int, c: int) -> None:
@@ -223,6 +235,8 @@ _compiled_as(store_8, _store8)
 _compiled_as(store_16, _store16)
 _compiled_as(store_32, _store32)
 _compiled_as(store_64, _store64)
+_compiled_as(store_be32, _store_be32)
+_compiled_as(store_be64, _store_be64)
 _compiled_as(copy, _memcpy)
 _compiled_as(compare, _memcmp)
 if HAS["LZ4_decompress_safe"]:

@@ -216,7 +216,7 @@ def _apply_marker(data, at, end, kind, header, state, position):
         us += header.numbers[MIN_TIMESTAMP_US]
         if state[OPEN_US] == NO_TIMESTAMP:
             _note_odd(state, CLOSES_NONE, position)
-        elif us != state[OPEN_US] or deletion_time_of(delta, header) != state[OPEN_S]:
+        elif us != state[OPEN_US] or deletion_time_of(delta, header.numbers) != state[OPEN_S]:
             _note_odd(state, CLOSES_OTHER, position)
         state[OPEN_US], state[OPEN_S] = NO_TIMESTAMP, NO_DELETION_TIME
     if not closes:
@@ -225,7 +225,7 @@ def _apply_marker(data, at, end, kind, header, state, position):
         if state[OPEN_US] != NO_TIMESTAMP:
             _note_odd(state, OPENS_IN_OPEN, position)
         state[OPEN_US] = us + header.numbers[MIN_TIMESTAMP_US]
-        state[OPEN_S] = deletion_time_of(delta, header)
+        state[OPEN_S] = deletion_time_of(delta, header.numbers)
     return at == end
 
 

@@ -98,27 +98,37 @@ def liveness_is_live(us, ttl_s, expires_s, now_s):
 
 
 @kernel
-def _cell_wins(slabs, cell, value, a, a_row, b, b_row):
-    """Whether run a's cell replaces run b's: by timestamp, then tombstone over expiring over plain, then the later
-    local deletion time, then the greater value as unsigned bytes."""
-    a_us = slabs.cell_us[a, cell, a_row]
-    b_us = slabs.cell_us[b, cell, b_row]
+def cell_wins(a_us, a_ttl_s, a_expires_s, a, a_size, b_us, b_ttl_s, b_expires_s, b, b_size):
+    """Whether cell a replaces cell b: by timestamp, then tombstone over expiring over plain, then the later local
+    deletion time, then the greater value as unsigned bytes. a, b: addresses of their values.
+    """
     if a_us != b_us:
         return a_us > b_us
-    a_ttl_s = slabs.cell_ttl_s[a, cell, a_row]
-    b_ttl_s = slabs.cell_ttl_s[b, cell, b_row]
     a_rank = 2 if a_ttl_s == TOMBSTONE_TTL else (1 if a_ttl_s > 0 else 0)
     b_rank = 2 if b_ttl_s == TOMBSTONE_TTL else (1 if b_ttl_s > 0 else 0)
     if a_rank != b_rank:
         return a_rank > b_rank
-    a_expires_s = slabs.cell_expires_s[a, cell, a_row]
-    b_expires_s = slabs.cell_expires_s[b, cell, b_row]
     if a_expires_s != b_expires_s:
         return a_expires_s > b_expires_s
-    a_size = np.int64(slabs.size[a, value, a_row])
-    b_size = np.int64(slabs.size[b, value, b_row])
-    order = np.int64(compare(slabs.at[a, value, a_row], slabs.at[b, value, b_row], min(a_size, b_size)))
+    order = np.int64(compare(a, b, min(a_size, b_size)))
     return order > 0 or (order == 0 and a_size > b_size)
+
+
+@kernel
+def _cell_wins(slabs, cell, value, a, a_row, b, b_row):
+    """Whether run a's cell replaces run b's."""
+    return cell_wins(
+        slabs.cell_us[a, cell, a_row],
+        np.int64(slabs.cell_ttl_s[a, cell, a_row]),
+        slabs.cell_expires_s[a, cell, a_row],
+        slabs.at[a, value, a_row],
+        np.int64(slabs.size[a, value, a_row]),
+        slabs.cell_us[b, cell, b_row],
+        np.int64(slabs.cell_ttl_s[b, cell, b_row]),
+        slabs.cell_expires_s[b, cell, b_row],
+        slabs.at[b, value, b_row],
+        np.int64(slabs.size[b, value, b_row]),
+    )
 
 
 @kernel
@@ -141,7 +151,12 @@ def reconcile_cell(slabs, versions, count, cursor_row, cell, active_us):
 
 
 @kernel
-def cell_is_live(slabs, run, cell, row, now_s):
+def is_live(ttl_s, expires_s, now_s):
     """Whether a cell's value is seen now."""
-    ttl_s = slabs.cell_ttl_s[run, cell, row]
-    return ttl_s == 0 or (ttl_s > 0 and now_s < slabs.cell_expires_s[run, cell, row])
+    return ttl_s == 0 or (ttl_s > 0 and now_s < expires_s)
+
+
+@kernel
+def cell_is_live(slabs, run, cell, row, now_s):
+    """Likewise of a cell in a slab."""
+    return is_live(np.int64(slabs.cell_ttl_s[run, cell, row]), slabs.cell_expires_s[run, cell, row], now_s)

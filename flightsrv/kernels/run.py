@@ -53,7 +53,11 @@ class RunHeader(NamedTuple):
     """int32 (columns,): which cell column of the slab it fills, -1 for none."""
     column_complex: np.ndarray[Any, Any]
     """int8 (columns,): 1 for a non-frozen collection or UDT."""
+    column_fields: np.ndarray[Any, Any]
+    """int32 (columns,): how many fields a non-frozen UDT has, 0 for all other types."""
     dropped_us: np.ndarray[Any, Any]
     """int64 (columns,): cells up to this timestamp belong to a dropped column; NO_TIMESTAMP if it never was dropped."""
     present: np.ndarray[Any, Any]
     """int8 (columns,): scratch."""
+    element: np.ndarray[Any, Any]
+    """int64 (ELEMENT_FIELDS,): scratch."""

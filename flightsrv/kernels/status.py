@@ -10,3 +10,5 @@ OUTPUT_FULL = 2
 """Take what was made, come back from `stopped_at` on."""
 CORRUPT = 3
 """The bytes at `stopped_at` cannot be what the format says."""
+NEED_ROOM = 4
+"""Come back with more memory for what is made."""

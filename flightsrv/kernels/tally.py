@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flightsrv.kernels.cells import ELEMENT_EXPIRES_S, ELEMENT_TTL_S, ELEMENT_US, element_from
 from flightsrv.kernels.compounds import Orders
 from flightsrv.kernels.jit import kernel
 from flightsrv.kernels.order import compare_clusterings
@@ -26,7 +27,6 @@ from flightsrv.slab import (
     LIVENESS_US,
     NO_TIMESTAMP,
     STATIC_CLUSTERING,
-    TOMBSTONE_TTL,
 )
 
 # What tally adds up.
@@ -62,7 +62,25 @@ def _add_ttl(tally, ttl_s):
 
 
 @kernel
-def _add_row(slab, row, first_cell, last_cell, tally):
+def _add_elements(slab, row, cell, header, tally):
+    """The deletion and the elements of a complex column."""
+    if slab.cell_us[cell, row] != NO_TIMESTAMP:
+        _add_time(tally, slab.cell_us[cell, row], slab.cell_expires_s[cell, row])
+    value = slab.size.shape[0] - slab.cell_us.shape[0] + cell
+    place = slab.at[value, row]
+    end = place + slab.size[value, row]
+    us = slab.rows[row, LIVENESS_US]
+    ttl_s = slab.rows[row, LIVENESS_TTL_S]
+    expires_s = slab.rows[row, LIVENESS_EXPIRES_S]
+    element = header.element
+    for _ in range(slab.cell_ttl_s[cell, row]):
+        place = element_from(place, end, us, ttl_s, expires_s, header.numbers, element)
+        _add_time(tally, element[ELEMENT_US], element[ELEMENT_EXPIRES_S])
+        _add_ttl(tally, max(element[ELEMENT_TTL_S], 0))
+
+
+@kernel
+def _add_row(slab, row, first_cell, last_cell, header, is_complex, tally):
     """Its liveness, its deletion, its cells [first_cell, last_cell). Returns how many of these there are."""
     values = slab.size.shape[0] - slab.cell_us.shape[0]
     parts = 0
@@ -74,29 +92,32 @@ def _add_row(slab, row, first_cell, last_cell, tally):
         _add_time(tally, slab.rows[row, DELETION_US], slab.rows[row, DELETION_S])
         parts += 1
     for cell in range(first_cell, last_cell):
-        if slab.size[values + cell, row] != ABSENT:
-            ttl_s = np.int64(slab.cell_ttl_s[cell, row])
+        if slab.size[values + cell, row] == ABSENT:
+            continue
+        parts += 1
+        if is_complex[cell]:
+            _add_elements(slab, row, cell, header, tally)
+        else:
             _add_time(tally, slab.cell_us[cell, row], slab.cell_expires_s[cell, row])
-            _add_ttl(tally, np.int64(0) if ttl_s == TOMBSTONE_TTL else ttl_s)
-            parts += 1
+            _add_ttl(tally, max(np.int64(slab.cell_ttl_s[cell, row]), 0))
     return parts
 
 
 @kernel
-def tally_rows(slab, row_count, statics, tally):
+def tally_rows(slab, row_count, statics, header, is_complex, tally):
     """Add the first rows of a slab.
 
-    slab: Slabs.of(run). statics: how many of its cell columns, the first ones, are static. tally: int64
-    (TALLY_FIELDS,).
+    slab: Slabs.of(run). statics: how many of its cell columns, the first ones, are static. is_complex:
+    bool (cells,). header: the run's. tally: int64 (TALLY_FIELDS,).
     """
     cells = slab.cell_us.shape[0]
     for row in range(row_count):
         kind = slab.rows[row, KIND]
         if kind == CLUSTERING:
-            _add_row(slab, row, statics, cells, tally)
+            _add_row(slab, row, statics, cells, header, is_complex, tally)
             tally[ROWS] += 1
         elif kind == STATIC_CLUSTERING:
-            tally[STATIC_ROWS] += 1 if _add_row(slab, row, 0, statics, tally) > 0 else 0
+            tally[STATIC_ROWS] += 1 if _add_row(slab, row, np.int64(0), statics, header, is_complex, tally) > 0 else 0
         else:
             tally[MARKERS] += 1
             _add_time(tally, slab.rows[row, DELETION_US], slab.rows[row, DELETION_S])

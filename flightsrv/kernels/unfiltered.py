@@ -111,7 +111,7 @@ def _row_body(data, at, end, flags, extended, header, first, count, row, slab):
             if ttl_s < 0 or at >= end:
                 return -1, F_TTL
             delta, at = uvint_at(data, at)
-            expires_s = expiry_of(delta, ttl_s, header)
+            expires_s = expiry_of(delta, ttl_s, header.numbers)
             facts |= HAS_EXPIRING
     slab.rows[row, LIVENESS_US] = us
     slab.rows[row, LIVENESS_TTL_S] = ttl_s
@@ -127,7 +127,7 @@ def _row_body(data, at, end, flags, extended, header, first, count, row, slab):
         delta, at = uvint_at(data, at)
         if not extended & _HAS_SHADOWABLE_DELETION or us <= deleted_us:  # else the row's own liveness has ended it
             slab.rows[row, DELETION_US] = deleted_us
-            slab.rows[row, DELETION_S] = deletion_time_of(delta, header)
+            slab.rows[row, DELETION_S] = deletion_time_of(delta, header.numbers)
             slab.rows[row, SHADOWABLE] = 1 if extended & _HAS_SHADOWABLE_DELETION else 0
         facts |= HAS_DELETIONS
     subset = not flags & _HAS_ALL_COLUMNS
@@ -181,7 +181,9 @@ def read_marker(data, at, stop, header, state, row, slab):
         us, at = uvint_at(data, at)
         delta, at = uvint_at(data, at)
         slab.rows[row, field] = us + header.numbers[MIN_TIMESTAMP_US]
-        slab.rows[row, DELETION_S if field == DELETION_US else LIVENESS_EXPIRES_S] = deletion_time_of(delta, header)
+        slab.rows[row, DELETION_S if field == DELETION_US else LIVENESS_EXPIRES_S] = deletion_time_of(
+            delta, header.numbers
+        )
     if at != end:
         return CORRUPT, at
     state[FACTS] |= HAS_DELETIONS

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from flightsrv.kernels.jit import kernel
-from flightsrv.kernels.native import address_of, load_be64
+from flightsrv.kernels.native import address_of, load_be64, load_u8
 
 SLACK = 32
 """Bytes behind a window's end that may be loaded, though they mean nothing."""
@@ -42,23 +42,34 @@ def be64_at(data, i):
 
 
 @kernel
-def uvint_at(data, i):
-    """The unsigned vint at index i, and the index behind it; 64-bit values come as signed.
+def uvint_from(a):
+    """The unsigned vint at an address, and the address behind it; 64-bit values come as signed.
 
-    data: uint8 (n,) with i + 9 <= n, which SLACK gives. Values of 2^63 and more are negative.
+    Up to 9 bytes are read. Values of 2^63 and more are negative.
     """
-    first = byte_at(data, i)
+    first = np.int64(load_u8(a))
     if first < 0x80:
-        return first, i + 1
+        return first, a + 1
     if first < 0xC0:
-        return ((first & 0x3F) << 8) | byte_at(data, i + 1), i + 2
+        return ((first & 0x3F) << 8) | np.int64(load_u8(a + 1)), a + 2
     extra = 2
     while extra < 8 and first & (0x80 >> extra):
         extra += 1
-    byte_at(data, i + 8)  # bounds-checked mode sees the load below
-    word = np.uint64(np.int64(load_be64(address_of(data) + i + 1)))
+    word = np.uint64(np.int64(load_be64(a + 1)))
     low = np.int64(word >> np.uint64(64 - 8 * extra))
     if extra == 8:
-        return low, i + 9
+        return low, a + 9
     high = first & (0xFF >> extra)
-    return (high << (8 * extra)) | low, i + 1 + extra
+    return (high << (8 * extra)) | low, a + 1 + extra
+
+
+@kernel
+def uvint_at(data, i):
+    """The unsigned vint at index i, and the index behind it, as uvint_from.
+
+    data: uint8 (n,) with i + 9 <= n, which SLACK gives.
+    """
+    byte_at(data, i + 8)  # bounds-checked mode sees the loads
+    base = address_of(data)
+    value, behind = uvint_from(base + i)
+    return value, behind - base

@@ -5,20 +5,16 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 
 from flightsrv.arrow.types import arrow_schema
-from flightsrv.cql.comparators import comparators_of, unordered_type
 from flightsrv.cql.schema import Column, TableSchema
-from flightsrv.cql.types import CqlType
 from flightsrv.errors import RequestError, UnsupportedRequestError
-from flightsrv.kernels.compounds import Orders
 from flightsrv.kernels.merge import MergeRules
 from flightsrv.scan.request import ScanRequest
+from flightsrv.scan.rules import merge_rules
 from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, MURMUR3
 from flightsrv.scan.sstables import SSTable
-from flightsrv.slab import Array
 from flightsrv.stages.encode import OutputColumn
 
 RANDOM = "org.apache.cassandra.dht.RandomPartitioner"
@@ -55,7 +51,6 @@ def plan_scan(table: TableSchema, sstables: tuple[SSTable, ...], request: ScanRe
     refuse_unserved(table)
     ranges = token_ranges(request.token_start, request.token_end)
     _check_partitioners(table, sstables, ranges)
-    comparators, orders = _comparators(table, len(sstables))
     schema = arrow_schema(table, request.columns)
     return Plan(
         table,
@@ -63,14 +58,7 @@ def plan_scan(table: TableSchema, sstables: tuple[SSTable, ...], request: ScanRe
         ranges,
         schema,
         tuple(_outputs(table, schema)),
-        MergeRules(
-            comparators=comparators,
-            reverse=np.array([column.reversed for column in table.clustering], np.int8),
-            orders=orders,
-            statics=len(table.static),
-            now_s=int(time.time()) if request.now_s is None else request.now_s,
-            strict_liveness=int(table.is_view),
-        ),
+        merge_rules(table, sstables, int(time.time()) if request.now_s is None else request.now_s),
         request.limit,
     )
 
@@ -91,12 +79,7 @@ def token_ranges(start: int | None, end: int | None) -> tuple[TokenRange, ...]:
 def refuse_unserved(table: TableSchema) -> None:
     """Raise UnsupportedRequestError naming a column whose type is not served yet."""
     for column in table.partition_key + table.clustering + table.static + table.regular:
-        if column.type.is_multicell:
-            raise UnsupportedRequestError(
-                f"table {table.keyspace}.{table.table}: column {column.name} is a non-frozen {column.type}, which is "
-                "not served yet"
-            )
-        if _holds(column, "counter") or _holds(column, "custom"):
+        if _holds(column, "custom"):
             raise UnsupportedRequestError(
                 f"table {table.keyspace}.{table.table}: column {column.name} is of type {column.type}, which is not "
                 "served yet"
@@ -124,20 +107,6 @@ def _check_partitioners(table: TableSchema, sstables: tuple[SSTable, ...], range
         raise RequestError(f"{name} is not of Murmur3Partitioner: token ranges are not served")
     if RANDOM in partitioners and len(sstables) > 1:
         raise UnsupportedRequestError(f"{name} has several SSTables of RandomPartitioner, which are not merged yet")
-
-
-def _comparators(table: TableSchema, runs: int) -> tuple[Array, Orders]:
-    """How the clustering columns compare. One run is in order already: it may have a type whose order is not known."""
-    types = []
-    for column in table.clustering:
-        unordered = unordered_type(column.type)
-        if unordered is not None and runs > 1:
-            raise UnsupportedRequestError(
-                f"table {table.keyspace}.{table.table} has several SSTables, and its clustering column {column.name} "
-                f"is of type {column.type}: the order of {unordered} is not known"
-            )
-        types.append(column.type if unordered is None else CqlType("blob"))
-    return comparators_of(types)
 
 
 def _outputs(table: TableSchema, schema: pa.Schema) -> list[OutputColumn]:

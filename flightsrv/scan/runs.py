@@ -7,6 +7,7 @@ import numpy as np
 from flightsrv.cql.agreement import check_against_header
 from flightsrv.cql.marshal import parse_marshal
 from flightsrv.cql.schema import Column, TableSchema, header_column
+from flightsrv.kernels.cells import ELEMENT_FIELDS
 from flightsrv.kernels.run import (
     HAS_TOKENS,
     MIN_DELETION_TIME_S,
@@ -20,7 +21,7 @@ from flightsrv.kernels.run import (
     RunHeader,
 )
 from flightsrv.scan.sstables import SSTable
-from flightsrv.slab import NO_TIMESTAMP
+from flightsrv.slab import NO_TIMESTAMP, Array
 
 MURMUR3 = "org.apache.cassandra.dht.Murmur3Partitioner"
 LEAST_TOKEN, GREATEST_TOKEN = -(2**63), 2**63 - 1
@@ -40,7 +41,7 @@ def run_header(sstable: SSTable, schema: TableSchema, after: int, upto: int) -> 
     columns += [header_column(name, text, "regular") for name, text in regulars]
     cells = {column.name_bytes: i for i, column in enumerate(schema.static + schema.regular)}
     kept = {column.name_bytes: column for column in schema.static + schema.regular}
-    column_cell, column_complex, dropped_us = [], [], []
+    column_cell, column_complex, column_fields, dropped_us = [], [], [], []
     for column in columns:
         known = kept.get(column.name_bytes)
         dropped = schema.dropped.get(column.name)
@@ -49,25 +50,34 @@ def run_header(sstable: SSTable, schema: TableSchema, after: int, upto: int) -> 
         is_same = known is not None and known.kind == column.kind and known.type.is_multicell == complexity
         column_cell.append(cells[column.name_bytes] if is_same else _NO_CELL)
         column_complex.append(complexity)
+        column_fields.append(len(known.type.arguments) if known and complexity and known.type.kind == "udt" else 0)
         dropped_us.append(NO_TIMESTAMP if dropped is None else dropped.dropped_time_us)
+    clustering = [parse_marshal(text).type.fixed_size for text in header.clustering_types]
+    return RunHeader(
+        numbers=run_numbers(sstable, after, upto),
+        clustering_size=np.array(clustering, np.int32),
+        column_size=np.array([column.type.fixed_size for column in columns], np.int32),
+        column_cell=np.array(column_cell, np.int32),
+        column_complex=np.array(column_complex, np.int8),
+        column_fields=np.array(column_fields, np.int32),
+        dropped_us=np.array(dropped_us, np.int64),
+        present=np.zeros(len(columns), np.int8),
+        element=np.zeros(ELEMENT_FIELDS, np.int64),
+    )
+
+
+def run_numbers(sstable: SSTable, after: int = LEAST_TOKEN, upto: int = GREATEST_TOKEN) -> Array:
+    """RunHeader.numbers of an SSTable."""
+    header = sstable.statistics.header
     numbers = np.zeros(RUN_NUMBERS, np.int64)
     numbers[MIN_TIMESTAMP_US] = header.min_timestamp_us
     numbers[MIN_DELETION_TIME_S] = header.min_local_deletion_time_s
     numbers[MIN_TTL_S] = header.min_ttl_s
     numbers[UNSIGNED_DELETION_TIME] = sstable.descriptor.version.has_uint_deletion_time
-    numbers[STATIC_COLUMNS] = len(statics)
+    numbers[STATIC_COLUMNS] = len(header.static_columns)
     numbers[HAS_TOKENS] = sstable.statistics.partitioner == MURMUR3
     numbers[TOKEN_AFTER], numbers[TOKEN_UPTO] = after, upto
-    clustering = [parse_marshal(text).type.fixed_size for text in header.clustering_types]
-    return RunHeader(
-        numbers=numbers,
-        clustering_size=np.array(clustering, np.int32),
-        column_size=np.array([column.type.fixed_size for column in columns], np.int32),
-        column_cell=np.array(column_cell, np.int32),
-        column_complex=np.array(column_complex, np.int8),
-        dropped_us=np.array(dropped_us, np.int64),
-        present=np.zeros(len(columns), np.int8),
-    )
+    return numbers
 
 
 def _is_complex(column: Column, known: Column | None) -> bool:

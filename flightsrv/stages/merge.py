@@ -1,7 +1,7 @@
 """Stage 4, merge: the slabs of k runs to selections of the rows that a reader sees.
 
-order → reconcile → purge, in one kernel. A single run whose slab holds nothing that could hide a row needs none of it:
-its slab is the selection.
+order → reconcile → purge, in one kernel. A single run whose slab holds nothing that could hide a row, and no value that
+must be made (of collections, UDTs, counters), needs none of it: its slab is the selection.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from collections.abc import Generator, Iterator, Sequence
 
 import numpy as np
 
+from flightsrv.errors import LimitError
 from flightsrv.kernels import merge as kernels
+from flightsrv.kernels.complex import CURSOR_ELEMENT_FIELDS, SIMPLE
 from flightsrv.kernels.merge import (
     CONTINUES,
     CURSOR_FIELDS,
@@ -24,9 +26,14 @@ from flightsrv.kernels.merge import (
     MergeState,
     keep_head,
 )
-from flightsrv.kernels.status import DONE, NEED_INPUT
+from flightsrv.kernels.status import DONE, NEED_INPUT, NEED_ROOM
 from flightsrv.slab import ABSENT, Array, Selection, SlabPart, Slabs
 from flightsrv.telemetry.clocks import Clock
+
+SPARE_BYTES = 1 << 20
+"""Memory for values made here, at first."""
+MAX_SPARE_BYTES = 1 << 30
+"""At most: what all collections, UDTs and counters of one row may take together."""
 
 
 def merge(runs: Sequence[Iterator[SlabPart]], slabs: Slabs, rules: MergeRules, clock: Clock) -> Iterator[Selection]:
@@ -41,6 +48,7 @@ class _Merger:
         self._slabs = slabs
         self._rules = rules
         self._clock = clock
+        self._makes_values = bool((rules.cell_kind != SIMPLE).any())
         count, values, rows = slabs.at.shape
         self._state = MergeState(
             cursor=np.zeros((count, CURSOR_FIELDS), np.int64),
@@ -52,6 +60,9 @@ class _Merger:
             active=np.zeros(2, np.int64),
             head_at=np.zeros(1 + rules.statics, np.int64),
             head_size=np.zeros(1 + rules.statics, np.int32),
+            elements=np.zeros((count, CURSOR_ELEMENT_FIELDS), np.int64),
+            equals=np.zeros(count, np.int64),
+            spare=np.zeros(SPARE_BYTES if self._makes_values else 0, np.uint8),
         )
         self._kept = np.zeros(1 << 16, np.uint8)
         self._at: Array = np.zeros((values, rows), np.int64)
@@ -61,7 +72,7 @@ class _Merger:
         """One run: what needs no merge goes straight through."""
         slab = self._slabs.of(0)
         while (part := self._next_part(0)) is not None:
-            is_plain = part.facts == 0 and not self._rules.strict_liveness
+            is_plain = part.facts == 0 and not self._rules.strict_liveness and not self._makes_values
             if is_plain and not self._state.numbers[IN_PARTITION]:
                 with self._clock.blocked():
                     yield Selection(slab.at, slab.size, 0, part.row_count)
@@ -87,11 +98,13 @@ class _Merger:
             if made:
                 with self._clock.blocked():
                     yield Selection(self._at, self._size, 0, made)
-            if status == NEED_INPUT:
-                self._keep_head()
-                return int(run)
             if status == DONE:
                 return -1
+            self._keep_head()
+            if status == NEED_INPUT:
+                return int(run)
+            if status == NEED_ROOM:
+                self._enlarge_spare()
 
     def _refill(self, run: int) -> None:
         part = self._next_part(run)
@@ -120,10 +133,16 @@ class _Merger:
         self._state.row[run] = 0
 
     def _keep_head(self) -> None:
-        """The head of the partition at hand outlives the slab that is about to go."""
+        """The head of the partition at hand outlives the slab, and the spare memory, that it is in."""
         if not self._state.numbers[IN_PARTITION]:
             return
         if not keep_head(self._state, self._kept):
             wanted = int(np.maximum(self._state.head_size, 0).sum())
             self._kept = np.zeros(2 * wanted, np.uint8)
             keep_head(self._state, self._kept)
+
+    def _enlarge_spare(self) -> None:
+        size = 2 * self._state.spare.size
+        if size > MAX_SPARE_BYTES:
+            raise LimitError(f"the collections of one row take more than {MAX_SPARE_BYTES} bytes")
+        self._state = self._state._replace(spare=np.zeros(size, np.uint8))

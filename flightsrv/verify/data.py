@@ -131,7 +131,7 @@ def _check_rows(
 ) -> Generator[None, None, tuple[Counts, bool]]:
     """Decode all rows; also returns whether that was all of them."""
     sstable = layout.sstable
-    numbers = Numbers(report, sstable.statistics.stats, layout.schema)
+    numbers = Numbers(report, sstable.statistics.stats, layout.schema, layout.header)
     watchers = [numbers.look] if filter_check is None else [numbers.look, filter_check.look_at]
     survey = Survey(report, layout.header, layout.is_sorted, index_check, watchers)
     rows = RowCheck(report, layout.schema, _bounds(sstable), survey, numbers)

@@ -1,7 +1,7 @@
 """Statistics.db against Data.db: what Cassandra counts while it writes, counted again.
 
-Only what Cassandra counts exactly is compared. Where this reader cannot see all times (cells of multi-cell columns,
-shadowable deletions), those it sees must lie within what the file says.
+Only what Cassandra counts exactly is compared. Where this reader cannot see all times (shadowable deletions), those it
+sees must lie within what the file says.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from flightsrv.cql.schema import TableSchema
 from flightsrv.kernels.cells import INVALID_DELETION_TIME
 from flightsrv.kernels.partitions import Partitions
+from flightsrv.kernels.run import RunHeader
 from flightsrv.kernels.tally import (
     MAX_S,
     MAX_TTL_S,
@@ -37,14 +38,14 @@ from flightsrv.verify.findings import Report
 class Numbers:
     """Counts partitions and rows as they come."""
 
-    def __init__(self, report: Report, stats: Stats, schema: TableSchema) -> None:
-        """schema: by which the rows are decoded."""
+    def __init__(self, report: Report, stats: Stats, schema: TableSchema, header: RunHeader) -> None:
+        """schema, header: by which the rows are decoded."""
         self.partition_count = 0
         self._report = report
         self._stats = stats
+        self._header = header
         self._statics = len(schema.static)
-        self._sees_statics = not any(column.type.is_multicell for column in schema.static)
-        self._sees_cells = self._sees_statics and not any(column.type.is_multicell for column in schema.regular)
+        self._is_complex = np.array([column.type.is_multicell for column in schema.static + schema.regular], np.bool_)
         self._tally = np.zeros(TALLY_FIELDS, np.int64)
         self._sizes = np.zeros(stats.partition_sizes.counts.size, np.int64)
         self._last_position = np.empty(0, np.int64)
@@ -68,7 +69,7 @@ class Numbers:
 
     def add_rows(self, slab: Slabs, row_count: int) -> None:
         """Count the first rows of a slab."""
-        tally_rows(slab, row_count, self._statics, self._tally)
+        tally_rows(slab, row_count, self._statics, self._header, self._is_complex, self._tally)
 
     def compare(self, data_length: int, has_shadowable: bool) -> None:
         """There are no more: compare what was counted with what the file says."""
@@ -76,7 +77,7 @@ class Numbers:
         self._compare_sizes()
         self._compare_keys()
         self._compare_rows()
-        sees_times = self._sees_cells and not has_shadowable
+        sees_times = not has_shadowable
         tally = self._tally.tolist()
         stats = self._stats
         if tally[TIMES]:
@@ -89,7 +90,7 @@ class Numbers:
                 self._compare_range("local_deletion_time_s", said, found, sees_times)
         if tally[TTLS]:
             said = stats.min_ttl_s, stats.max_ttl_s
-            self._compare_range("ttl_s", said, (tally[MIN_TTL_S], tally[MAX_TTL_S]), self._sees_cells)
+            self._compare_range("ttl_s", said, (tally[MIN_TTL_S], tally[MAX_TTL_S]), is_exact=True)
 
     def _add_sizes(self, positions: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
         """Put into the histogram the partitions that end where the next ones start."""
@@ -119,10 +120,8 @@ class Numbers:
             self._error("has_partition_level_deletions", what)
 
     def _compare_rows(self) -> None:
-        said, least = self._stats.total_rows, self.row_count
-        most = least if self._sees_statics else int(self._tally[ROWS]) + self.partition_count
-        if not least <= said <= most:
-            self._error("total_rows", f"{said} in the file, {least} in Data.db")
+        if self._stats.total_rows != self.row_count:
+            self._error("total_rows", f"{self._stats.total_rows} in the file, {self.row_count} in Data.db")
 
     def _compare_range(self, name: str, said: tuple[int, int], found: tuple[int, int], is_exact: bool) -> None:
         if said[0] > found[0] or (is_exact and said[0] != found[0]):

@@ -14,10 +14,10 @@ from tests.reference.types import CqlType
 NO_CLUSTERING = Schema({"a": "text", "b": "int"})
 CLUSTERED = Schema({"a": "text", "b": "int"}, ("int", "text desc"), {"s": "text", "t": "bigint"})
 DESCENDING = Schema({"a": "text", "b": "int"}, ("int desc",))
-COLLECTIONS = Schema({"a": "int", "m": "map<text, int>", "st": "set<int>"}, ("int",), {"sm": "map<int, text>"})
+COLLECTIONS = Schema(
+    {"a": "int", "m": "map<text, int>", "st": "set<int>", "l": "list<text>"}, ("int",), {"sm": "map<int, text>"}
+)
 SCHEMAS = [NO_CLUSTERING, CLUSTERED, DESCENDING, COLLECTIONS]
-SERVED_SCHEMAS = [NO_CLUSTERING, CLUSTERED, DESCENDING]
-"""Those without non-frozen collections."""
 
 KEYS = st.sampled_from(["k1", "k2", "k3"])
 TIMESTAMPS = st.integers(1, 4).map(lambda n: 2 * n)
@@ -31,6 +31,8 @@ VALUES: dict[str, SearchStrategy[str]] = {
     "int": st.sampled_from(["1", "2", "-1", "''"]),
     "bigint": st.sampled_from(["1", "-1"]),
 }
+PLACES = st.sampled_from(["1", "2", "3"])
+"""Of a list's elements."""
 
 
 def runs(schema: Schema, count: int = 3) -> SearchStrategy[list[str]]:
@@ -77,7 +79,8 @@ def _cells(draw: DrawFn, types: dict[str, CqlType]) -> str:
             continue
         for odd in draw(_seldom(TIMESTAMPS.map(lambda even: even - 1))):
             words.append(f"{name}[]=del@{odd}")
-        elements = draw(st.lists(VALUES[type_.args[0].name].filter(lambda path: path != "''"), unique=True, max_size=2))
+        paths = PLACES if type_.name == "list" else VALUES[type_.args[0].name].filter(lambda path: path != "''")
+        elements = draw(st.lists(paths, unique=True, max_size=2))
         value = "''" if type_.name == "set" else None
         words += [f"{name}[{path}]={draw(_cell(type_.args[-1].name, value))}" for path in elements]
     return " ".join(words)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from flightsrv.cql.elements import collection_elements, join_collection
 from flightsrv.kernels.run import RunHeader
 from flightsrv.kernels.vint import SLACK
 from flightsrv.slab import BufferPool, Selection, SlabPart, Slabs, Window, allocate_slabs
@@ -21,11 +22,12 @@ from flightsrv.stages.decode import Run
 from flightsrv.stages.merge import merge
 from flightsrv.telemetry.clocks import Clock
 from tests.reference.encoder import encode
-from tests.reference.merge import ShownRow, merged
+from tests.reference.merge import Shown, ShownRow, merged
 from tests.reference.model import Cell, Partition
 from tests.reference.printing import text_of
 from tests.reference.schema import Schema
 from tests.reference.text import NOW_S, parse_run
+from tests.reference.types import CqlType
 from tests.stages.tables import prepared, rules_of
 
 
@@ -135,8 +137,20 @@ def line(key: bytes, clustering: Sequence[bytes | None] | None, cells: dict[str,
     elif clustering:
         values = zip(schema.clustering_types, clustering, strict=True)
         place += "/" + ",".join("null" if value is None else text_of(type_, value) for type_, value in values)
-    words = [f"{name}={text_of(schema.column_types[name], v)}" for name, v in cells.items() if v is not None]
-    return " ".join([f"{place}:", *words])
+    shown = [(name, schema.column_types[name], value) for name, value in cells.items() if value is not None]
+    return " ".join([f"{place}:", *(word for each in shown for word in _words(*each))])
+
+
+def _words(name: str, type_: CqlType, value: bytes) -> Iterator[str]:
+    """`a=1`; `m[x]=1 m[y]=2` of a non-frozen collection; places in a list are not told by its value."""
+    if not type_.is_multi_cell:
+        yield f"{name}={text_of(type_, value)}"
+        return
+    parts = iter(collection_elements(value, 2 if type_.name == "map" else 1))
+    for part in parts:
+        path = "" if type_.name == "list" else text_of(type_.args[0], part or b"")
+        element = {"list": part, "set": b""}.get(type_.name) if type_.name != "map" else next(parts)
+        yield f"{name}[{path}]={text_of(type_.args[-1], element or b'')}"
 
 
 def shown(runs: Sequence[Sequence[Partition]], schema: Schema, now_s: int = NOW_S, **options: Any) -> list[str]:
@@ -145,9 +159,18 @@ def shown(runs: Sequence[Sequence[Partition]], schema: Schema, now_s: int = NOW_
 
 
 def _line_of_shown(row: ShownRow, schema: Schema) -> str:
-    cells = {name: cell.value for name, cell in row.columns.items() if isinstance(cell, Cell)}
-    ordered: dict[str, bytes | None] = {name: cells.get(name) for name in schema.column_types}
+    values = {name: _value_of(schema.column_types[name], shown) for name, shown in row.columns.items()}
+    ordered: dict[str, bytes | None] = {name: values.get(name) for name in schema.column_types}
     return line(row.key, row.clustering, ordered, schema)
+
+
+def _value_of(type_: CqlType, shown: Shown) -> bytes:
+    """The bytes of a cell, or the frozen form of a collection's cells."""
+    if isinstance(shown, Cell):
+        return shown.value
+    parts = {"list": "v", "set": "p", "map": "pv"}[type_.name]
+    elements = [(cell.path or b"") if part == "p" else cell.value for cell in shown for part in parts]
+    return join_collection(elements, len(parts))
 
 
 def without_times(text: str) -> str:

@@ -1,0 +1,71 @@
+"""What merge must know of a table and its SSTables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flightsrv.cql.comparators import comparators_of, path_type, unordered_type
+from flightsrv.cql.schema import Column, TableSchema
+from flightsrv.cql.types import CqlType
+from flightsrv.errors import UnsupportedRequestError
+from flightsrv.kernels.complex import COUNTER, LIST, MAP, SET, SIMPLE, UDT
+from flightsrv.kernels.compounds import Orders
+from flightsrv.kernels.merge import MergeRules
+from flightsrv.kernels.run import RUN_NUMBERS
+from flightsrv.scan.runs import run_numbers
+from flightsrv.scan.sstables import SSTable
+from flightsrv.slab import NO_TIMESTAMP, Array
+
+_UNCOMPARED = CqlType("blob")
+_COMPLEX_KINDS = {"list": LIST, "set": SET, "map": MAP, "udt": UDT}
+
+
+def merge_rules(table: TableSchema, sstables: tuple[SSTable, ...], now_s: int) -> MergeRules:
+    """The rules by which these SSTables of a table are merged, as of `now_s`. Raises SchemaError."""
+    cells = table.static + table.regular
+    dropped = [table.dropped.get(column.name) for column in cells]
+    fields = [len(column.type.arguments) if _cell_kind(column.type) == UDT else 0 for column in cells]
+    numbers = [run_numbers(each) for each in sstables]
+    comparators, orders = _comparators(table, len(sstables))
+    return MergeRules(
+        comparators=comparators[: len(table.clustering)],
+        reverse=np.array([column.reversed for column in table.clustering], np.int8),
+        orders=orders,
+        cell_kind=np.array([_cell_kind(column.type) for column in cells], np.int8),
+        path_comparators=comparators[len(table.clustering) :],
+        field_count=np.array(fields, np.int32),
+        dropped_us=np.array([NO_TIMESTAMP if each is None else each.dropped_time_us for each in dropped], np.int64),
+        run_numbers=np.array(numbers, np.int64).reshape(-1, RUN_NUMBERS),
+        statics=len(table.static),
+        now_s=now_s,
+        strict_liveness=int(table.is_view),
+    )
+
+
+def _cell_kind(type_: CqlType) -> int:
+    if type_.kind == "counter":
+        return COUNTER
+    return _COMPLEX_KINDS[type_.kind] if type_.is_multicell else SIMPLE
+
+
+def _comparators(table: TableSchema, runs: int) -> tuple[Array, Orders]:
+    """Comparators of the clustering columns, then of the paths of each static and regular column, as far as a merge of
+    so many runs needs them. Raises UnsupportedRequestError naming a column whose order it needs and nobody knows."""
+    types = []
+    for column in table.clustering + table.static + table.regular:
+        compared = _compared_type(column)
+        unordered = unordered_type(compared)
+        if unordered is not None and runs > 1:
+            raise UnsupportedRequestError(
+                f"table {table.keyspace}.{table.table} has several SSTables, and its column {column.name} sorts by "
+                f"type {unordered}, whose order is not known"
+            )
+        types.append(compared if unordered is None else _UNCOMPARED)
+    return comparators_of(types)
+
+
+def _compared_type(column: Column) -> CqlType:
+    """The type by which a clustering column sorts, and one of several cells within itself."""
+    if column.kind == "clustering":
+        return column.type
+    return path_type(column.type) if column.type.is_multicell else _UNCOMPARED
