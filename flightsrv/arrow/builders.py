@@ -315,6 +315,7 @@ _FIXED_WIDTHS = {
     "int": 4,
     "bigint": 8,
     "float": 4,
+    "counter": 8,
     "double": 8,
     "timestamp": 8,
     "time": 8,

@@ -96,13 +96,6 @@ def refusal(fixture: FixtureSet) -> str | None:
         header = parse(data_file.with_name(data_file.name.replace("Data.db", "Statistics.db")).read_bytes(), version)
         if header.partitioner == "LocalPartitioner":
             return "a table of a secondary index"
-        for name, type_ in {**header.static, **header.regular}.items():
-            if type_.name == "counter":
-                return f"counter {name}"
-            if type_.name == "udt" and fixture.has_expected_rows and name in fixture.types:
-                type_ = fixture.types[name]  # 3.0 wrote frozen UDTs as if they were not: the schema knows
-            if type_.is_multi_cell:
-                return f"non-frozen {type_.name} {name}"
     return None
 
 
