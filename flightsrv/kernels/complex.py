@@ -162,7 +162,7 @@ def _write_element(place, kind, element):
 def merge_complex(slabs, state, rules, count, cell, active_us, place, end):
     """Reconcile `count` versions of a complex column, and write what a reader sees between two addresses.
 
-    slabs, state, rules: as in kernels/merge.py; state.versions are the runs that have the row. Returns the size of the
+    slabs, state, rules: as in kernels/walk.py; state.versions are the runs that have the row. Returns the size of the
     value, ABSENT when no element is left, NO_ROOM.
     """
     start = place

@@ -10,7 +10,7 @@ import pyarrow as pa
 from flightsrv.arrow.types import arrow_schema
 from flightsrv.cql.schema import Column, TableSchema
 from flightsrv.errors import RequestError, UnsupportedRequestError
-from flightsrv.kernels.merge import MergeRules
+from flightsrv.kernels.walk import MergeRules
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.rules import merge_rules
 from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, MURMUR3

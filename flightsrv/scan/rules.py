@@ -10,8 +10,8 @@ from flightsrv.cql.types import CqlType
 from flightsrv.errors import UnsupportedRequestError
 from flightsrv.kernels.complex import COUNTER, LIST, MAP, SET, SIMPLE, UDT
 from flightsrv.kernels.compounds import Orders
-from flightsrv.kernels.merge import MergeRules
 from flightsrv.kernels.run import RUN_NUMBERS
+from flightsrv.kernels.walk import MergeRules
 from flightsrv.scan.runs import run_numbers
 from flightsrv.scan.sstables import SSTable
 from flightsrv.slab import NO_TIMESTAMP, Array

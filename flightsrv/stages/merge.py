@@ -13,7 +13,8 @@ import numpy as np
 from flightsrv.errors import LimitError
 from flightsrv.kernels import merge as kernels
 from flightsrv.kernels.complex import CURSOR_ELEMENT_FIELDS, SIMPLE
-from flightsrv.kernels.merge import (
+from flightsrv.kernels.status import DONE, NEED_INPUT, NEED_ROOM
+from flightsrv.kernels.walk import (
     CONTINUES,
     CURSOR_FIELDS,
     FINISHED,
@@ -26,7 +27,6 @@ from flightsrv.kernels.merge import (
     MergeState,
     keep_head,
 )
-from flightsrv.kernels.status import DONE, NEED_INPUT, NEED_ROOM
 from flightsrv.slab import ABSENT, Array, Selection, SlabPart, Slabs
 from flightsrv.telemetry.clocks import Clock
 
