@@ -27,8 +27,9 @@ from flightsrv.kernels.cells import (
     element_from,
 )
 from flightsrv.kernels.compounds import compare_values
+from flightsrv.kernels.frozen import write_nulls, write_sized
 from flightsrv.kernels.jit import kernel
-from flightsrv.kernels.native import copy, load_be16, store_be32
+from flightsrv.kernels.native import load_be16, store_be32
 from flightsrv.kernels.reconcile import cell_wins, is_live
 from flightsrv.slab import ABSENT, LIVENESS_EXPIRES_S, LIVENESS_TTL_S, LIVENESS_US, NO_TIMESTAMP
 
@@ -45,7 +46,7 @@ NO_ROOM = -2
 
 
 @kernel
-def _step(slabs, state, rules, run):
+def next_element(slabs, state, rules, run):
     """Go to the next element of a run; LEFT is 0 behind the last one."""
     element = state.elements[run]
     element[LEFT] -= 1
@@ -64,7 +65,7 @@ def _step(slabs, state, rules, run):
 
 
 @kernel
-def _begin(slabs, state, rules, count, cell, active_us):
+def begin_elements(slabs, state, rules, count, cell, active_us):
     """Go to each version's first element. Returns the timestamp up to which elements are deleted.
 
     active_us: the deletion of the row and above. A row that is the only version, with no deletion above, is shown as it
@@ -86,14 +87,14 @@ def _begin(slabs, state, rules, count, cell, active_us):
         element[NEXT_AT] = slabs.at[run, value, row]
         element[END_AT] = element[NEXT_AT] + size
         element[LEFT] = np.int64(slabs.cell_ttl_s[run, cell, row]) + 1
-        _step(slabs, state, rules, run)
+        next_element(slabs, state, rules, run)
     if count == 1 and active_us == NO_TIMESTAMP and deleted_us != NO_TIMESTAMP:
         deleted_us -= 1
     return max(deleted_us, active_us, rules.dropped_us[cell])
 
 
 @kernel
-def _find_equals(state, rules, count, cell):
+def find_equals(state, rules, count, cell):
     """The versions whose element at hand has the first path of all, into state.equals. Returns their count."""
     found = 0
     for i in range(count):
@@ -122,7 +123,7 @@ def _find_equals(state, rules, count, cell):
 
 
 @kernel
-def _winner(state, equals, deleted_us):
+def winning_element(state, equals, deleted_us):
     """The run whose element wins among the equals, -1 if all are deleted."""
     best = np.int64(-1)
     for i in range(equals):
@@ -140,21 +141,11 @@ def _winner(state, equals, deleted_us):
 
 
 @kernel
-def _write_sized(place, at, size):
-    """An i32 size and so many bytes, or -1 alone. Returns the address behind."""
-    store_be32(place, max(size, -1))
-    if size <= 0:
-        return place + 4
-    copy(place + 4, at, size)
-    return place + 4 + size
-
-
-@kernel
 def _write_element(place, kind, element):
     if kind == SET or kind == MAP:
-        place = _write_sized(place, element[PATH_AT], element[PATH_SIZE])
+        place = write_sized(place, element[PATH_AT], element[PATH_SIZE])
     if kind != SET:
-        place = _write_sized(place, element[VALUE_AT], element[VALUE_SIZE])
+        place = write_sized(place, element[VALUE_AT], element[VALUE_SIZE])
     return place
 
 
@@ -174,36 +165,28 @@ def merge_complex(slabs, state, rules, count, cell, active_us, place, end):
         place += 4
     made = np.int64(0)
     next_field = np.int64(0)
-    deleted_us = _begin(slabs, state, rules, count, cell, active_us)
+    deleted_us = begin_elements(slabs, state, rules, count, cell, active_us)
     while True:
-        equals = _find_equals(state, rules, count, cell)
+        equals = find_equals(state, rules, count, cell)
         if equals == 0:
             break
-        run = _winner(state, equals, deleted_us)
+        run = winning_element(state, equals, deleted_us)
         if run >= 0:
             element = state.elements[run]
             if is_live(element[ELEMENT_TTL_S], element[ELEMENT_EXPIRES_S], rules.now_s):
                 if end - place < 8 + element[PATH_SIZE] + element[VALUE_SIZE] + 4 * field_count:
                     return np.int64(NO_ROOM)
                 if kind == UDT:
-                    place = _write_nulls(place, next_field, load_be16(element[PATH_AT]))
+                    place = write_nulls(place, next_field, load_be16(element[PATH_AT]))
                     next_field = load_be16(element[PATH_AT]) + 1
                 place = _write_element(place, kind, element)
                 made += 1
         for i in range(equals):
-            _step(slabs, state, rules, state.equals[i])
+            next_element(slabs, state, rules, state.equals[i])
     if made == 0:
         return np.int64(ABSENT)
     if kind == UDT:
-        place = _write_nulls(place, next_field, field_count)
+        place = write_nulls(place, next_field, field_count)
     else:
         store_be32(start, made)
     return place - start
-
-
-@kernel
-def _write_nulls(place, first, last):
-    """Fields first to last, without it, as null. Returns the address behind."""
-    for _ in range(first, last):
-        place = _write_sized(place, np.int64(0), np.int64(-1))
-    return place

@@ -70,6 +70,8 @@ class MergeState(NamedTuple):
     """int64 (runs, CURSOR_ELEMENT_FIELDS): scratch, each version's element at hand, of a complex column or counter."""
     equals: np.ndarray[Any, Any]
     """int64 (runs,): scratch, the versions whose elements at hand are of one path."""
+    record: np.ndarray[Any, Any]
+    """int64 (RECORD_FIELDS,): scratch, what a record of kernels/history.py says of its row."""
     spare: np.ndarray[Any, Any]
     """uint8: memory for values made here, SPARE_USED of it taken."""
 
@@ -98,6 +100,10 @@ class MergeRules(NamedTuple):
     now_s: int
     strict_liveness: int
     """1 for a materialized view: a row is seen by its liveness alone."""
+    wanted: np.ndarray[Any, Any]
+    """int8 (cells,): of which cell columns kernels/history.py tells the times; empty when it is not asked."""
+    record_kinds: np.ndarray[Any, Any]
+    """uint8 (kinds, width): their names, zeros behind."""
 
 
 @kernel

@@ -15,6 +15,7 @@ from flightsrv.errors import FlightsrvError, SSTableError
 from flightsrv.scan.catalog import Catalog, Table, table_statistics
 from flightsrv.scan.flow import Pools
 from flightsrv.scan.folders import TableFolder, live_sstables
+from flightsrv.scan.history import result_schema
 from flightsrv.scan.plan import plan_scan, refuse_unserved
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.run import Scan
@@ -59,7 +60,7 @@ class Engine:
 
         Raises NotServedError, RequestError, SchemaError, SSTableError.
         """
-        return arrow_schema(self.catalog.request_schema(request), request.columns)
+        return result_schema(self.catalog.request_schema(request), request)
 
     def table_stats(self, keyspace: str, table: str, snapshot: str | None) -> dict[str, Any]:
         """The answer of the action `table_stats`. Raises NotServedError."""

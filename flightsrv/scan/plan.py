@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from flightsrv.arrow.types import arrow_schema
 from flightsrv.cql.schema import Column, TableSchema
 from flightsrv.errors import RequestError, UnsupportedRequestError
 from flightsrv.kernels.walk import MergeRules
+from flightsrv.scan.history import history_columns, result_schema
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.rules import merge_rules
 from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, MURMUR3
@@ -45,20 +45,31 @@ class Plan:
     rules: MergeRules
     limit: int | None
 
+    @property
+    def value_count(self) -> int:
+        """How many values a row of its selections has."""
+        columns = self.table.clustering + self.table.static + self.table.regular
+        return 1 + len(columns) + (2 if self.rules.wanted.size else 0)
+
 
 def plan_scan(table: TableSchema, sstables: tuple[SSTable, ...], request: ScanRequest) -> Plan:
     """Plan the scan of a table. Raises RequestError, UnsupportedRequestError."""
     refuse_unserved(table)
     ranges = token_ranges(request.token_start, request.token_end)
     _check_partitioners(table, sstables, ranges)
-    schema = arrow_schema(table, request.columns)
+    schema = result_schema(table, request)
     return Plan(
         table,
         sstables,
         ranges,
         schema,
-        tuple(_outputs(table, schema)),
-        merge_rules(table, sstables, int(time.time()) if request.now_s is None else request.now_s),
+        tuple(_outputs(table, schema, request)),
+        merge_rules(
+            table,
+            sstables,
+            int(time.time()) if request.now_s is None else request.now_s,
+            schema.names if request.tombstones else None,
+        ),
         request.limit,
     )
 
@@ -109,11 +120,12 @@ def _check_partitioners(table: TableSchema, sstables: tuple[SSTable, ...], range
         raise UnsupportedRequestError(f"{name} has several SSTables of RandomPartitioner, which are not merged yet")
 
 
-def _outputs(table: TableSchema, schema: pa.Schema) -> list[OutputColumn]:
+def _outputs(table: TableSchema, schema: pa.Schema, request: ScanRequest) -> list[OutputColumn]:
     """The wanted columns, in the order of the Arrow schema, as values of a selection."""
     places: dict[str, OutputColumn] = {}
     for position, column in enumerate(table.partition_key):
         places[column.name] = OutputColumn(column, 0, position if len(table.partition_key) > 1 else -1)
-    for value, column in enumerate(table.clustering + table.static + table.regular, 1):
+    made = history_columns(table, schema.names) if request.tombstones else ()
+    for value, column in enumerate(table.clustering + table.static + table.regular + made, 1):
         places[column.name] = OutputColumn(column, value)
     return [places[name] for name in schema.names]

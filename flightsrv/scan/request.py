@@ -25,3 +25,5 @@ class ScanRequest:
     """Most rows to return."""
     now_s: int | None = None
     """Seconds since 1970 at which TTLs are judged; None: when the scan starts."""
+    tombstones: bool = False
+    """Return what was deleted and when all was written, too."""

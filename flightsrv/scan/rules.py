@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from flightsrv.cql.comparators import comparators_of, path_type, unordered_type
@@ -10,6 +12,7 @@ from flightsrv.cql.types import CqlType
 from flightsrv.errors import UnsupportedRequestError
 from flightsrv.kernels.complex import COUNTER, LIST, MAP, SET, SIMPLE, UDT
 from flightsrv.kernels.compounds import Orders
+from flightsrv.kernels.history import RECORD_KINDS
 from flightsrv.kernels.run import RUN_NUMBERS
 from flightsrv.kernels.walk import MergeRules
 from flightsrv.scan.runs import run_numbers
@@ -20,8 +23,14 @@ _UNCOMPARED = CqlType("blob")
 _COMPLEX_KINDS = {"list": LIST, "set": SET, "map": MAP, "udt": UDT}
 
 
-def merge_rules(table: TableSchema, sstables: tuple[SSTable, ...], now_s: int) -> MergeRules:
-    """The rules by which these SSTables of a table are merged, as of `now_s`. Raises SchemaError."""
+def merge_rules(
+    table: TableSchema, sstables: tuple[SSTable, ...], now_s: int, with_times_of: Collection[str] | None = None
+) -> MergeRules:
+    """The rules by which these SSTables of a table are merged, as of `now_s`.
+
+    with_times_of: the columns whose cells' times are told, deleted ones included; None: only what is seen is. Raises
+    SchemaError.
+    """
     cells = table.static + table.regular
     dropped = [table.dropped.get(column.name) for column in cells]
     fields = [len(column.type.arguments) if _cell_kind(column.type) == UDT else 0 for column in cells]
@@ -39,6 +48,8 @@ def merge_rules(table: TableSchema, sstables: tuple[SSTable, ...], now_s: int) -
         statics=len(table.static),
         now_s=now_s,
         strict_liveness=int(table.is_view),
+        wanted=np.array([] if with_times_of is None else [each.name in with_times_of for each in cells], np.int8),
+        record_kinds=np.array(RECORD_KINDS, "S16").view(np.uint8).reshape(len(RECORD_KINDS), -1),
     )
 
 

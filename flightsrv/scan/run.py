@@ -74,7 +74,6 @@ class Scan:
         self._cancel = Cancel()
         self._stack = ExitStack()
         self._files: dict[SSTable, BufferedFile] = {}
-        self._value_count = 1 + len(plan.table.clustering) + len(plan.table.static) + len(plan.table.regular)
         with ExitStack() as opened:
             for sstable in plan.sstables:
                 self._files[sstable] = open_data(sstable)
@@ -107,7 +106,7 @@ class Scan:
         limits = BatchLimits(settings.batch_rows, settings.batch_bytes, self.plan.limit)
         key_columns = len(self.plan.table.partition_key)
         clock = self.clocks.stage("encode")
-        encoder = Encoder(self.plan.outputs, self._value_count, key_columns, limits, clock)
+        encoder = Encoder(self.plan.outputs, self.plan.value_count, key_columns, limits, clock)
         with closing(self.selections()) as selections:
             for batch in encoder.encode(selections, form):
                 self._cancel.check()
@@ -118,7 +117,7 @@ class Scan:
         plan = self.plan
         if not plan.sstables:
             return
-        sizes = sizes_for(len(plan.sstables), self._value_count, self._settings)
+        sizes = sizes_for(len(plan.sstables), plan.value_count, self._settings)
         cells = len(plan.table.static) + len(plan.table.regular)
         slabs = allocate_slabs(len(plan.sstables), len(plan.table.clustering), cells, sizes.slab_rows)
         with ExitStack() as stack:

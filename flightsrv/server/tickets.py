@@ -1,6 +1,7 @@
 """Tickets: JSON bytes of a client's to a ScanRequest.
 
-The ticket is cqlite-flight's, so that its connector works here; `ddl` may be left away, and `now_s` is ours.
+The ticket is cqlite-flight's, so that its connector works here; `ddl` may be left away; `now_s` and
+`tombstones` are ours.
 
     keyspace, table          string     letters, digits and _
     ddl                      string     CREATE TABLE and CREATE TYPE statements; without it the schema on disk is used
@@ -9,6 +10,7 @@ The ticket is cqlite-flight's, so that its connector works here; `ddl` may be le
     columns                  [string]   at least one
     limit                    u64
     now_s                    i64        seconds since 1970 at which TTLs are judged, at least 0
+    tombstones               bool       deletions, and the times of rows and cells, as well: see scan/history.py
     version                  u8         read, and not used
     wraparound               bool       read, and not used: whether a range wraps is seen from its bounds
     predicates, filter, aggregation     refused by name when they ask for something
@@ -59,6 +61,7 @@ def parse(ticket: bytes) -> ScanRequest:
         columns=None if columns is None else tuple(columns),
         limit=_integer(fields, "limit", _U64),
         now_s=_integer(fields, "now_s", range(1 << 63)),
+        tombstones=bool(_optional(fields, "tombstones", bool, "true or false")),
     )
 
 

@@ -1,7 +1,8 @@
 """Stage 4, merge: the slabs of k runs to selections of the rows that a reader sees.
 
-order → reconcile → purge, in one kernel. A single run whose slab holds nothing that could hide a row, and no value that
-must be made (of collections, UDTs, counters), needs none of it: its slab is the selection.
+order → reconcile → purge, in one kernel; in another one without the purge, and with all times. A single run whose slab
+holds nothing that could hide a row, and no value that must be made (of collections, UDTs, counters), needs neither: its
+slab is the selection.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from flightsrv.errors import LimitError
 from flightsrv.kernels import merge as kernels
 from flightsrv.kernels.complex import CURSOR_ELEMENT_FIELDS, SIMPLE
+from flightsrv.kernels.history import RECORD_FIELDS, history
 from flightsrv.kernels.status import DONE, NEED_INPUT, NEED_ROOM
 from flightsrv.kernels.walk import (
     CONTINUES,
@@ -37,7 +39,10 @@ MAX_SPARE_BYTES = 1 << 30
 
 
 def merge(runs: Sequence[Iterator[SlabPart]], slabs: Slabs, rules: MergeRules, clock: Clock) -> Iterator[Selection]:
-    """Merge runs that fill `slabs`, run i slab i. A selection is valid until the next one is asked for."""
+    """Merge runs that fill `slabs`, run i slab i. A selection is valid until the next one is asked for.
+
+    With rules.wanted it holds what kernels/history.py gives, in two values more than the slabs have.
+    """
     merger = _Merger(runs, slabs, rules, clock)
     return merger.single() if len(runs) == 1 else merger.many()
 
@@ -48,7 +53,8 @@ class _Merger:
         self._slabs = slabs
         self._rules = rules
         self._clock = clock
-        self._makes_values = bool((rules.cell_kind != SIMPLE).any())
+        self._kernel = history if rules.wanted.size else kernels.merge
+        self._makes_values = bool(rules.wanted.size or (rules.cell_kind != SIMPLE).any())
         count, values, rows = slabs.at.shape
         self._state = MergeState(
             cursor=np.zeros((count, CURSOR_FIELDS), np.int64),
@@ -62,9 +68,11 @@ class _Merger:
             head_size=np.zeros(1 + rules.statics, np.int32),
             elements=np.zeros((count, CURSOR_ELEMENT_FIELDS), np.int64),
             equals=np.zeros(count, np.int64),
+            record=np.zeros(RECORD_FIELDS, np.int64),
             spare=np.zeros(SPARE_BYTES if self._makes_values else 0, np.uint8),
         )
         self._kept = np.zeros(1 << 16, np.uint8)
+        values += 2 if rules.wanted.size else 0
         self._at: Array = np.zeros((values, rows), np.int64)
         self._size: Array = np.full((values, rows), ABSENT, np.int32)
 
@@ -94,7 +102,7 @@ class _Merger:
         """Selections until a run lacks a slab; returns that run, or -1 when all is merged."""
         while True:
             with self._clock.busy():
-                status, made, run = kernels.merge(self._slabs, self._state, self._rules, self._at, self._size)
+                status, made, run = self._kernel(self._slabs, self._state, self._rules, self._at, self._size)
             if made:
                 with self._clock.blocked():
                     yield Selection(self._at, self._size, 0, made)

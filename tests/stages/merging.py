@@ -92,17 +92,19 @@ def selections(
     version: str = "nb",
     table: Schema | None = None,
     partitioner: str = "Murmur3Partitioner",
+    with_times: bool = False,
     **options: Any,
 ) -> Iterator[Selection]:
     """What merge yields for runs of Data.db.
 
-    `table`: the table's schema where it is not that of the files; `options` are those of the reference's merge.Table.
+    `table`: the table's schema where it is not that of the files; with_times: as for a scan with tombstones; `options` are
+    those of the reference's merge.Table.
     """
     stored = replace(schema.header(version), partitioner=partitioner)
     engine, header = prepared(schema, stored, table, options)
     slabs = allocate_slabs(len(runs), len(engine.clustering), len(engine.static + engine.regular), sizes.slab_rows)
     parts = [_parts(windows_of(run, sizes), header, slabs.of(i)) for i, run in enumerate(runs)]
-    return merge(parts, slabs, rules_of(engine, schema, stored, len(runs), now_s), Clock("merge"))
+    return merge(parts, slabs, rules_of(engine, schema, stored, len(runs), now_s, with_times), Clock("merge"))
 
 
 def _parts(windows: Iterator[Window], header: RunHeader, slab: Slabs) -> Iterator[SlabPart]:

@@ -89,7 +89,11 @@ def prepared(
     return _PREPARED[key]
 
 
-def rules_of(table: TableSchema, schema: Schema, header: Header, runs: int, now_s: int) -> Any:
+def rules_of(
+    table: TableSchema, schema: Schema, header: Header, runs: int, now_s: int, with_times: bool = False
+) -> Any:
     """The MergeRules that a scan of so many runs has."""
     sstables = tuple(an_sstable(schema, header) for _ in range(runs))
-    return plan_scan(table, sstables, ScanRequest(table.keyspace, table.table, now_s=now_s)).rules
+    return plan_scan(
+        table, sstables, ScanRequest(table.keyspace, table.table, now_s=now_s, tombstones=with_times)
+    ).rules
