@@ -165,6 +165,7 @@ def tables(url: str) -> None:
 @click.option("--limit", type=click.IntRange(0), metavar="N", help="At most so many rows.")
 @click.option("--token-range", type=_TokenRange(), help="Only partitions with tokens above A, up to B.")
 @click.option("--now", "now_s", type=click.IntRange(0), metavar="SECONDS", help="When TTLs are judged, since 1970.")
+@click.option("--tombstones", is_flag=True, help="Deletions, and the times of rows and cells, as well.")
 @click.option("-o", "--output", type=_OutputFile(), help="FILE.parquet, .arrow, .csv or .jsonl")
 def scan(url: str, table: tuple[str, str], output: Path | None, **asked: Any) -> None:
     """Fetch a table's rows from the server at URL.

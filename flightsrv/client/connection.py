@@ -92,9 +92,11 @@ class Connection:
         limit: int | None = None,
         token_range: tuple[int | None, int | None] = (None, None),
         now_s: int | None = None,
+        tombstones: bool = False,
     ) -> Stream:
         """Begin a scan. columns: None for all; token_range: (exclusive start, inclusive end), None for open ends;
-        now_s: seconds since 1970 at which TTLs are judged, None for the server's clock."""
+        now_s: seconds since 1970 at which TTLs are judged, None for the server's clock; tombstones: what was deleted,
+        and when all was written, as well."""
         asked = {
             "keyspace": keyspace,
             "table": table,
@@ -103,6 +105,7 @@ class Connection:
             "token_start": token_range[0],
             "token_end": token_range[1],
             "now_s": now_s,
+            "tombstones": tombstones or None,
         }
         return self._begin({name: value for name, value in asked.items() if value is not None})
 

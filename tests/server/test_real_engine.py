@@ -46,6 +46,20 @@ def test_columns_and_limit_are_honoured(node):
     assert table.to_pylist() == [{"pk": row["pk"], "x": row["x"]} for row in EXPECTED["rows"][:3]]
 
 
+def test_tombstones_are_told_with_the_times_of_rows_and_cells(node):
+    table = node.client().do_get(indexed(tombstones=True, columns=["pk", "ck", "v"])).read_all()
+    assert table.column_names == ["pk", "ck", "v", "$row", "$cells"]
+    assert (
+        table.schema
+        == node.client()
+        .get_schema(flight.FlightDescriptor.for_command(indexed(tombstones=True, columns=["pk", "ck", "v"]).ticket))
+        .schema
+    )
+    rows = [row for row in table.to_pylist() if row["$row"]["kind"] == "row"]
+    assert [(row["pk"], row["ck"], row["v"]) for row in rows] == [(r["pk"], r["ck"], r["v"]) for r in EXPECTED["rows"]]
+    assert {row["$cells"]["v"]["writetime"] for row in rows} <= {time["v"]["writetime"] for time in EXPECTED["times"]}
+
+
 def test_a_tickets_ddl_is_what_it_is_decoded_with(node):
     ddl = "CREATE TABLE indexed (pk int, ck int, x text, PRIMARY KEY (pk, ck))"
     table = node.client().do_get(indexed(ddl=ddl)).read_all()

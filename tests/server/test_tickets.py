@@ -21,16 +21,17 @@ def test_every_field_arrives():
     request = parsed(
         version=2, ddl="CREATE TABLE t (k int PRIMARY KEY)", snapshot="before-upgrade_1", token_start=-(1 << 63),
         token_end=(1 << 63) - 1, wraparound=True, columns=["k", "v"], predicates=[], limit=(1 << 64) - 1, now_s=9,
+        tombstones=True,
     )  # fmt: skip
     assert request == ScanRequest(
         "ks", "t", "CREATE TABLE t (k int PRIMARY KEY)", "before-upgrade_1", -(1 << 63), (1 << 63) - 1, ("k", "v"),
-        (1 << 64) - 1, 9,
+        (1 << 64) - 1, 9, True,
     )  # fmt: skip
 
 
 def test_null_is_the_same_as_absent():
     names = ("version", "ddl", "snapshot", "token_start", "token_end", "wraparound", "columns", "predicates", "filter")
-    assert parsed(**dict.fromkeys((*names, "aggregation", "limit", "now_s"))) == parsed()
+    assert parsed(**dict.fromkeys((*names, "aggregation", "limit", "now_s", "tombstones"))) == parsed()
 
 
 def test_unknown_fields_are_ignored():

@@ -97,8 +97,8 @@ def selections(
 ) -> Iterator[Selection]:
     """What merge yields for runs of Data.db.
 
-    `table`: the table's schema where it is not that of the files; with_times: as for a scan with tombstones; `options` are
-    those of the reference's merge.Table.
+    `table`: the table's schema where it is not that of the files; with_times: as for a scan with tombstones; `options`
+    are those of the reference's merge.Table.
     """
     stored = replace(schema.header(version), partitioner=partitioner)
     engine, header = prepared(schema, stored, table, options)
