@@ -36,7 +36,8 @@ def comparators_of(types: Sequence[CqlType]) -> tuple[Array, Orders]:
     orders = Orders(
         program=np.array(program.words, np.int64),
         stack=np.zeros((max(program.levels, 1), FRAME_FIELDS), np.int64),
-        limbs=np.zeros((3, COMPARED_LIMBS), np.int64),
+        limbs=np.zeros((2, COMPARED_LIMBS), np.int64),
+        undecided=np.zeros(1, np.int64),
     )
     return np.array(comparators, np.int64), orders
 

@@ -26,9 +26,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flightsrv.kernels.jit import kernel
+from flightsrv.kernels.jit import kernel, outlined_kernel
 from flightsrv.kernels.native import load_be16, load_be32, load_u8
 from flightsrv.kernels.scalars import SCALARS, SIGNED, compare_bytes, compare_scalars, sign
+from flightsrv.slab import ABSENT
 
 # Kinds of nodes, and their fields.
 COLLECTION, TUPLE, VECTOR, COMPOSITE, REVERSED = range(5)
@@ -54,7 +55,10 @@ class Orders(NamedTuple):
     stack: np.ndarray[Any, Any]
     """int64 (levels, FRAME_FIELDS), scratch: a level for each that types are nested."""
     limbs: np.ndarray[Any, Any]
-    """int64 (3, COMPARED_LIMBS), scratch."""
+    """int64 (2, COMPARED_LIMBS), scratch."""
+    undecided: np.ndarray[Any, Any]
+    """int64 (1,): not 0 as soon as values were not compared as Cassandra does, and why (scalars.py). Who compares looks
+    at it before the result counts."""
 
 
 @kernel
@@ -84,7 +88,7 @@ def _vint_at(at, stop):
 def _inner_value(at, stop, kind, width):
     """The inner value at `at` of a value that ends at `stop`: (address, size, address behind it or _MALFORMED).
 
-    A size below 0 is null.
+    The size of null is ABSENT, whichever number below 0 stands there.
     """
     size = np.int64(width)
     if kind == VECTOR:
@@ -96,7 +100,7 @@ def _inner_value(at, stop, kind, width):
         size = np.int64(load_be16(at))
         at += 2
     else:
-        size = _signed_be32(at)
+        size = max(_signed_be32(at), ABSENT)
         at += 4
     if at < 0 or size > stop - at:
         return at, size, np.int64(_MALFORMED)
@@ -185,12 +189,9 @@ def _next_pair(frame, program):
     return program[node + ARGUMENTS + argument], a, a_size, b, b_size
 
 
-@kernel
-def compare_values(comparator, a, a_size, b, b_size, orders):
-    """Below, equal to or above 0 for two values of one type at their addresses; sizes below 0 are null.
-
-    comparator: of their type. orders: the Orders that it is of.
-    """
+@outlined_kernel
+def _compare_nested(comparator, a, a_size, b, b_size, orders):
+    """compare_values of a type that holds others."""
     program, stack = orders.program, orders.stack
     level = np.int64(-1)
     while True:
@@ -198,8 +199,8 @@ def compare_values(comparator, a, a_size, b, b_size, orders):
             comparator = program[comparator - SCALARS + ARGUMENTS]
             a, a_size, b, b_size = b, b_size, a, a_size
         if comparator < SCALARS or a_size <= 0 or b_size <= 0:
-            order = np.int64(compare_scalars(comparator, a, a_size, b, b_size, orders.limbs))
-            if order != 0 or level < 0:
+            order = np.int64(compare_scalars(comparator, a, a_size, b, b_size, orders))
+            if order != 0:
                 return order
         else:
             level += 1
@@ -216,3 +217,14 @@ def compare_values(comparator, a, a_size, b, b_size, orders):
             level -= 1
             if order != 0 or level < 0:
                 return order
+
+
+@kernel
+def compare_values(comparator, a, a_size, b, b_size, orders):
+    """Below, equal to or above 0 for two values of one type at their addresses; sizes below 0 are null.
+
+    comparator: of their type. orders: the Orders that it is of.
+    """
+    if comparator >= SCALARS and a_size > 0 and b_size > 0:
+        return _compare_nested(comparator, a, a_size, b, b_size, orders)
+    return np.int64(compare_scalars(comparator, a, a_size, b, b_size, orders))

@@ -11,15 +11,18 @@ from __future__ import annotations
 import numpy as np
 
 from flightsrv.kernels.gather import WRONG_SIZE, set_null
-from flightsrv.kernels.jit import kernel
-from flightsrv.kernels.native import compare, load_be32, load_u8
+from flightsrv.kernels.jit import kernel, outlined_kernel
+from flightsrv.kernels.native import load_be32, load_u8
 
 DIGITS = 38
 """Of a decimal128."""
-COMPARED_LIMBS = 1024
-"""How long a decimal in a clustering may be to sort by its value: 9,800 digits."""
+COMPARED_BYTES = 65535
+"""How long a decimal may be to be compared: Cassandra's clusterings, keys, and elements of sets are no longer."""
+COMPARED_LIMBS = COMPARED_BYTES // 4 + 2
 _LIMB_BITS = 32
 _LIMB_MASK = (1 << 32) - 1
+_LOG_2 = 323228496
+"""log10(2) * 2^30, rounded down."""
 
 
 @kernel
@@ -41,7 +44,7 @@ def _stripped(a, size):
     return a, size
 
 
-@kernel
+@outlined_kernel
 def compare_varints(a, a_size, b, b_size):
     """Numeric order of two varints, both at least one byte long."""
     a, a_size = _stripped(a, a_size)
@@ -87,11 +90,11 @@ def _magnitude(a, size, limbs):
 
 
 @kernel
-def _times_ten(limbs):
-    """Multiply in place; returns what does not fit."""
+def _times(limbs, factor):
+    """Multiply in place by a factor of up to 30 bits; returns what does not fit."""
     carry = np.int64(0)
     for i in range(limbs.size):
-        product = limbs[i] * 10 + carry
+        product = limbs[i] * factor + carry
         limbs[i] = product & _LIMB_MASK
         carry = product >> _LIMB_BITS
     return carry
@@ -117,57 +120,48 @@ def _compare_limbs(a, b):
 
 
 @kernel
-def _digit_count(limbs, spare):
-    """Decimal digits of a number, 0 for 0; spare is as long as limbs."""
-    for i in range(limbs.size):
-        spare[i] = limbs[i]
-    digits = np.int64(0)
+def _bit_length(limbs):
+    """Of a number above 0."""
     top = limbs.size - 1
-    while top >= 0:
-        if spare[top] == 0:
-            top -= 1
-            continue
-        remainder = np.int64(0)
-        for i in range(top, -1, -1):
-            dividend = remainder << _LIMB_BITS | spare[i]
-            spare[i] = dividend // 10
-            remainder = dividend % 10
-        digits += 1
-    return digits
+    while limbs[top] == 0:
+        top -= 1
+    bits = _LIMB_BITS * top
+    while limbs[top] >> (bits - _LIMB_BITS * top):
+        bits += 1
+    return bits
 
 
-@kernel
-def compare_decimals(a, a_size, b, b_size, scratch):
-    """Numeric order of two decimals, both longer than their scale; 1.0 and 1.00 are equal.
+@outlined_kernel
+def compare_decimals(a, a_size, b, b_size, limbs):
+    """Numeric order of two decimals, both longer than their scale and neither than COMPARED_BYTES; 1.0 and 1.00 are
+    equal.
 
-    scratch: int64 (3, limbs). Numbers of more limbs, or scales further apart, sort by their bytes.
+    limbs: int64 (2, COMPARED_LIMBS), scratch.
     """
     a_scale = _scale_at(a)
     b_scale = _scale_at(b)
-    wide = (max(a_size, b_size) - 4) // 4 + 2
-    if wide > scratch.shape[1]:
-        return np.int64(compare(a, b, min(a_size, b_size)))
-    a_limbs = scratch[0, :wide]
-    b_limbs = scratch[1, :wide]
+    wide = max(a_size, b_size) // 4 + 1
+    a_limbs = limbs[0, :wide]
+    b_limbs = limbs[1, :wide]
     a_sign = _magnitude(a + 4, a_size - 4, a_limbs)
     b_sign = _magnitude(b + 4, b_size - 4, b_limbs)
     if a_sign != b_sign or a_sign == 0:
         return (1 if a_sign > b_sign else 0) - (1 if a_sign < b_sign else 0)
-    # Where the leading digit stands decides; only for equal places are the digits themselves scaled and compared, and
-    # then the scales differ by no more than the counts of digits do.
-    a_place = _digit_count(a_limbs, scratch[2, :wide]) - a_scale
-    b_place = _digit_count(b_limbs, scratch[2, :wide]) - b_scale
-    if a_place != b_place:
-        return a_sign if a_place > b_place else -a_sign
+    # n bits are n - 1 to n times log10(2) decimal places, here in units of 2^-30. What that does not decide is about
+    # equal, so the one with fewer decimals takes no more limbs than the other when it is given as many.
+    a_bits = _bit_length(a_limbs)
+    b_bits = _bit_length(b_limbs)
+    if (a_bits - 1) * _LOG_2 - (a_scale << 30) >= b_bits * (_LOG_2 + 1) - (b_scale << 30):
+        return a_sign
+    if (b_bits - 1) * _LOG_2 - (b_scale << 30) >= a_bits * (_LOG_2 + 1) - (a_scale << 30):
+        return -a_sign
     shift = abs(a_scale - b_scale)
-    longer = wide + shift // 9 + 1
-    if longer > scratch.shape[1]:
-        return np.int64(compare(a, b, min(a_size, b_size)))
-    scratch[0, wide:longer] = 0
-    scratch[1, wide:longer] = 0
-    for _ in range(shift):
-        _times_ten(scratch[0 if a_scale < b_scale else 1, :longer])
-    return a_sign * _compare_limbs(scratch[0, :longer], scratch[1, :longer])
+    scaled = a_limbs if a_scale < b_scale else b_limbs
+    for _ in range(shift // 9):
+        _times(scaled, 1_000_000_000)
+    for _ in range(shift % 9):
+        _times(scaled, 10)
+    return a_sign * _compare_limbs(a_limbs, b_limbs)
 
 
 @kernel
@@ -194,7 +188,7 @@ def decimal_128(a, size, has_scale, scale, limbs, out, index):
             return 1
         shift += 1
     for _ in range(shift):
-        if _times_ten(limbs):
+        if _times(limbs, 10):
             return 2
     # 10^38 = 0x4B3B4CA8_5A86C47A_098A2240_00000000
     if limbs[4] or (

@@ -56,9 +56,18 @@ def kernel(function: Callable[..., Any]) -> Any:
     made decoding a row five times as fast. Hand a kernel np.int64(0), not 0: for a literal it is compiled once more,
     with all that it calls, which made the first compilation half as long again.
     """
+    return _compiled(function, forceinline=True)
+
+
+def outlined_kernel(function: Callable[..., Any]) -> Any:
+    """Likewise, but one that its callers call: for what is long and seldom done, and would make each of them longer."""
+    return _compiled(function, forceinline=False)
+
+
+def _compiled(function: Callable[..., Any], forceinline: bool) -> Any:
     if MODE == "python":
         return function
-    options: dict[str, Any] = {"_nrt": False, "forceinline": True, "boundscheck": MODE == "checked"}
+    options: dict[str, Any] = {"_nrt": False, "forceinline": forceinline, "boundscheck": MODE == "checked"}
     compiled = numba.njit(nogil=True, cache=True, error_model="numpy", **options)(function)
     KERNELS.append(compiled)
     return compiled

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flightsrv.kernels.decimals import compare_decimals, compare_varints
+from flightsrv.kernels.decimals import COMPARED_BYTES, compare_decimals, compare_varints
 from flightsrv.kernels.jit import kernel
 from flightsrv.kernels.native import compare, load_be32, load_be64, load_u8
 
@@ -35,6 +35,9 @@ LEXICAL_UUID = 9
 """Both halves as signed 64-bit integers."""
 SCALARS = 10
 """How many there are."""
+
+TOO_LONG = 1
+"""In Orders.undecided: decimals are longer than COMPARED_BYTES."""
 
 
 @kernel
@@ -115,11 +118,11 @@ def _compare_uuids(a, b):
 
 
 @kernel
-def compare_scalars(comparator, a, a_size, b, b_size, limbs):
-    """Below, equal to or above 0 for two values of one type at their addresses; sizes below 0 are null. limbs: int64
-    (3, COMPARED_LIMBS), scratch.
+def compare_scalars(comparator, a, a_size, b, b_size, orders):
+    """Below, equal to or above 0 for two values of one type at their addresses; sizes below 0 are null.
 
-    Values whose size is not their type's sort by their bytes: what they mean is for others to refuse.
+    Values whose size is not their type's sort by their bytes: what they mean is for others to refuse. orders: Orders;
+    decimals that are too long set `undecided`.
     """
     if a_size <= 0 or b_size <= 0:
         return sign(min(a_size, 1), min(b_size, 1))
@@ -134,7 +137,9 @@ def compare_scalars(comparator, a, a_size, b, b_size, limbs):
     if comparator == VARINT:
         return compare_varints(a, a_size, b, b_size)
     if comparator == DECIMAL and a_size > 4 and b_size > 4:
-        return compare_decimals(a, a_size, b, b_size, limbs)
+        if max(a_size, b_size) <= COMPARED_BYTES:
+            return compare_decimals(a, a_size, b, b_size, orders.limbs)
+        orders.undecided[0] = TOO_LONG
     if a_size == 16 and b_size == 16:
         if comparator == UUID:
             return _compare_uuids(a, b)

@@ -14,6 +14,8 @@ import numpy as np
 from flightsrv.errors import LimitError
 from flightsrv.kernels import merge as kernels
 from flightsrv.kernels.complex import CURSOR_ELEMENT_FIELDS, SIMPLE
+from flightsrv.kernels.compounds import Orders
+from flightsrv.kernels.decimals import COMPARED_BYTES
 from flightsrv.kernels.history import RECORD_FIELDS, history
 from flightsrv.kernels.status import DONE, NEED_INPUT, NEED_ROOM
 from flightsrv.kernels.walk import (
@@ -103,6 +105,7 @@ class _Merger:
         while True:
             with self._clock.busy():
                 status, made, run = self._kernel(self._slabs, self._state, self._rules, self._at, self._size)
+            refuse_undecided(self._rules.orders)
             if made:
                 with self._clock.blocked():
                     yield Selection(self._at, self._size, 0, made)
@@ -154,3 +157,9 @@ class _Merger:
         if size > MAX_SPARE_BYTES:
             raise LimitError(f"the collections of one row take more than {MAX_SPARE_BYTES} bytes")
         self._state = self._state._replace(spare=np.zeros(size, np.uint8))
+
+
+def refuse_undecided(orders: Orders) -> None:
+    """Raise LimitError if values were not compared as Cassandra does: what was made with them must not be shown."""
+    if orders.undecided[0]:
+        raise LimitError(f"rows sort by a decimal that is longer than {COMPARED_BYTES} bytes")

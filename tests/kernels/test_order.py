@@ -6,16 +6,17 @@ import struct
 from itertools import product
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from flightsrv.cql.comparators import comparators_of
-from flightsrv.cql.ordering import comparator_of, compare
+from flightsrv.cql.ordering import comparator_of, compare, sign_of
 from flightsrv.cql.types import CqlType
 from flightsrv.cql.values import encode
-from flightsrv.kernels.decimals import COMPARED_LIMBS
+from flightsrv.kernels.decimals import COMPARED_BYTES
+from flightsrv.kernels.jit import MODE
 from flightsrv.kernels.order import compare_values, side_of
-from flightsrv.kernels.scalars import SCALARS
+from flightsrv.kernels.scalars import SCALARS, TOO_LONG
 from flightsrv.slab import CLUSTERING
 from tests.cql.strategies import SIMPLE, values
 from tests.kernels.places import places_of
@@ -105,10 +106,31 @@ def test_a_decimal_and_its_like_with_more_zeros_are_equal(unscaled: int, zeros: 
     assert kernel_order(TYPES["decimal"], a, b) == 0
 
 
-def test_decimals_too_long_to_compare_sort_by_their_bytes() -> None:
-    a, b = (struct.pack(">i", 0) + first + bytes(4 * COMPARED_LIMBS) for first in (b"\x01", b"\x02"))
-    assert kernel_order(TYPES["decimal"], a, b) == -1
-    assert kernel_order(TYPES["decimal"], b, a) == 1
+def decimal(scale: int, unscaled: int) -> bytes:
+    return struct.pack(">i", scale) + unscaled.to_bytes(unscaled.bit_length() // 8 + 1, "big", signed=True)
+
+
+@pytest.mark.skipif(MODE == "python", reason="it would take hours")
+@settings(max_examples=20)
+@given(st.integers(-3, 3), st.integers(0, 3), st.integers(0, 157_000), st.integers(-(10**30), 10**30))
+@example(0, 0, 157_000, 1)
+@example(1, 3, 157_000, -1)
+def test_the_longest_decimals_of_a_clustering_sort_by_value(
+    difference: int, scale: int, zeros: int, unscaled: int
+) -> None:
+    short = decimal(-zeros, unscaled)
+    long = decimal(scale, unscaled * 10 ** (zeros + scale) + difference)
+    assert kernel_order(TYPES["decimal"], long, short) == sign_of(difference, 0)
+    assert kernel_order(TYPES["decimal"], short, long) == sign_of(0, difference)
+
+
+def test_decimals_longer_than_any_clustering_are_not_decided() -> None:
+    a, b = (decimal(0, 1 << bits) for bits in (8 * COMPARED_BYTES, 8 * COMPARED_BYTES + 1))
+    found = places_of([a, b])
+    (comparator,), orders = comparators_of([TYPES["decimal"]])
+    (a_at, b_at), (a_size, b_size) = found.at.tolist(), found.size.tolist()
+    compare_values(comparator, a_at, a_size, b_at, b_size, orders)
+    assert orders.undecided[0] == TOO_LONG
 
 
 def test_sizes_that_are_not_their_types_sort_by_bytes() -> None:

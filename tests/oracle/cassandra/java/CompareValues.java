@@ -5,44 +5,36 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 import org.apache.cassandra.config.DatabaseDescriptor;
-import org.apache.cassandra.db.marshal.AbstractType;
 import org.apache.cassandra.db.marshal.TypeParser;
 import org.apache.cassandra.utils.ByteBufferUtil;
 
 /**
- * Answers how values compare. Each line of stdin is a type's class name and two values in hex, `-` for an empty one;
- * each line of stdout is -1, 0, 1, or the exception.
+ * How values compare. A line of stdin is a type's class name and two values in hex, with a blank before each; the line
+ * of stdout that answers it is -1, 0, 1 or an exception.
  */
 public final class CompareValues
 {
     public static void main(String[] args) throws Exception
     {
         DatabaseDescriptor.clientInitialization();
-        PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
+        PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine())
         {
-            String[] words = line.split(" ");
-            out.println(compared(words[0], bytes(words[1]), bytes(words[2])));
+            String[] words = line.split(" ", -1);
+            out.println(compare(words[0], ByteBufferUtil.hexToBytes(words[1]), ByteBufferUtil.hexToBytes(words[2])));
         }
-        out.flush();
     }
 
-    private static String compared(String type, ByteBuffer a, ByteBuffer b)
+    private static String compare(String type, ByteBuffer a, ByteBuffer b)
     {
         try
         {
-            AbstractType<?> parsed = TypeParser.parse(type);
-            return Integer.toString(Integer.signum(parsed.compare(a, b)));
+            return Integer.toString(Integer.signum(TypeParser.parse(type).compare(a, b)));
         }
-        catch (Throwable e)
+        catch (Exception | AssertionError e)
         {
             return e.toString().replace('\n', ' ');
         }
-    }
-
-    private static ByteBuffer bytes(String hex)
-    {
-        return hex.equals("-") ? ByteBufferUtil.EMPTY_BYTE_BUFFER : ByteBufferUtil.hexToBytes(hex);
     }
 }
