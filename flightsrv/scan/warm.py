@@ -31,8 +31,9 @@ def warm(progress: Callable[[int, int], None] = lambda _done, _total: None) -> N
     """
     with watched_compiler(lambda done: progress(done, len(KERNELS))), closing(Engine(_SETTINGS)) as engine:
         for table in engine.catalog.tables():
-            for token_start in (None, _MIDDLE):
-                _scan(engine, ScanRequest(table.keyspace, table.name, token_start=token_start))
+            for token_start, tombstones in ((None, False), (_MIDDLE, False), (None, True)):
+                request = ScanRequest(table.keyspace, table.name, token_start=token_start, tombstones=tombstones)
+                _scan(engine, request)
     progress(len(KERNELS), len(KERNELS))
 
 
