@@ -11,7 +11,7 @@ from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
 
-from flightsrv.arrow.types import PUSHDOWN, SIMPLE_TYPES
+from flightsrv.arrow.types import NATIVE_TYPES, PUSHDOWN, SIMPLE_TYPES
 from flightsrv.config import Settings
 from flightsrv.errors import FlightsrvError, NotServedError, SchemaError
 from flightsrv.scan.request import ScanRequest
@@ -29,11 +29,13 @@ COMPUTED = {
 """Defaults that are another on each machine."""
 
 NESTED_TYPES = {
-    "list, set, vector": "List(item)",
-    "map": "Map(entries: key, value)",
-    "tuple": "Struct(field_0, field_1, …)",
-    "user-defined": "Struct of its fields",
+    "list, set": ("List(item)", ""),
+    "vector": ("List(item)", "FixedSizeList(item)"),
+    "map": ("Map(entries: key, value)", ""),
+    "tuple": ("Struct(field_0, field_1, …)", ""),
+    "user-defined": ("Struct of its fields", ""),
 }
+"""Their Arrow types, and the native ones where they are others."""
 
 ARROW_NAMES = {
     "string": "Utf8",
@@ -42,6 +44,7 @@ ARROW_NAMES = {
     "double": "Float64",
     "date32[day]": "Date32",
     "fixed_size_binary[16]": "FixedSizeBinary(16), as `arrow.uuid`",
+    str(NATIVE_TYPES["duration"]): "Struct(months: Int32, days: Int32, nanoseconds: Int64)",
 }
 """What pyarrow calls otherwise than Arrow's own documents do."""
 
@@ -70,13 +73,14 @@ def statuses_table() -> str:
 
 
 def types_table() -> str:
-    kinds: dict[tuple[str, str], list[str]] = {}
+    kinds: dict[tuple[str, str, str], list[str]] = {}
     for kind, into in SIMPLE_TYPES.items():
+        native = _arrow_name(str(NATIVE_TYPES[kind])) if kind in NATIVE_TYPES else ""
         pushdown = PUSHDOWN.get(kind, b"none").decode()
-        kinds.setdefault((_arrow_name(str(into)), pushdown), []).append(kind)
-    rows = [[", ".join(names), into, pushdown] for (into, pushdown), names in kinds.items()]
-    rows += [[name, into, "none"] for name, into in NESTED_TYPES.items()]
-    return _table(["CQL", "Arrow", "`cqlite:pushdown`"], rows)
+        kinds.setdefault((_arrow_name(str(into)), native, pushdown), []).append(kind)
+    rows = [[", ".join(names), *row] for row, names in kinds.items()]
+    rows += [[name, *into, "none"] for name, into in NESTED_TYPES.items()]
+    return _table(["CQL", "compatible", "native", "`cqlite:pushdown`"], rows)
 
 
 TABLES = {"settings": settings_table, "statuses": statuses_table, "types": types_table}

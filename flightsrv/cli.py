@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -164,6 +164,7 @@ def tables(url: str) -> None:
 @click.option("--columns", type=_Columns(), metavar="a,b", help="Only these columns.")
 @click.option("--limit", type=click.IntRange(0), metavar="N", help="At most so many rows.")
 @click.option("--token-range", type=_TokenRange(), help="Only partitions with tokens above A, up to B.")
+@click.option("--types", type=click.Choice(get_args(config.ArrowTypes)), help="Arrow types; else as the server is set.")
 @click.option("--now", "now_s", type=click.IntRange(0), metavar="SECONDS", help="When TTLs are judged, since 1970.")
 @click.option("--tombstones", is_flag=True, help="Deletions, and the times of rows and cells, as well.")
 @click.option("-o", "--output", type=_OutputFile(), help="FILE.parquet, .arrow, .csv or .jsonl")

@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import click
 
@@ -23,6 +23,9 @@ from flightsrv.telemetry.options import TelemetryOptions
 
 KIB = 1024
 MIB = 1024 * KIB
+
+ArrowTypes = Literal["compatible", "native"]
+OnUnrepresentable = Literal["error", "null", "text"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -69,6 +72,15 @@ def _whole(at_least: int, at_most: int) -> Callable[[object], int]:
         if not re.fullmatch(r"-?\d+", text) or not at_least <= int(text) <= at_most:
             raise ValueError(f"{text!r} is not a whole number from {at_least} to {at_most}")
         return int(text)
+
+    return parse
+
+
+def _one_of(*allowed: str) -> Callable[[object], str]:
+    def parse(value: object) -> str:
+        if value not in allowed:
+            raise ValueError(f"{value!r} is none of {', '.join(allowed)}")
+        return str(value)
 
     return parse
 
@@ -131,6 +143,20 @@ class Settings:
     batch_bytes: int = field(
         default=3_000_000,
         metadata=_about("Arrow bytes that fill a batch. Go and Rust clients take 4 MiB at most.", _whole(1, 64 * MIB)),
+    )
+    arrow_types: ArrowTypes = field(
+        default="compatible",
+        metadata=_about(
+            "Arrow types: cqlite-flight's (compatible), or ones that lose nothing (native).",
+            _one_of(*get_args(ArrowTypes)),
+        ),
+    )
+    on_unrepresentable: OnUnrepresentable = field(
+        default="error",
+        metadata=_about(
+            "What becomes of a value that its Arrow type cannot hold: error, null or text.",
+            _one_of(*get_args(OnUnrepresentable)),
+        ),
     )
     piece_bytes: int = field(
         default=2 * MIB, metadata=_about("Bytes of one read of a scan.", _whole(256 * KIB, 64 * MIB))

@@ -78,6 +78,10 @@ class ScanCancelledError(FlightsrvError):
 
 
 class ValueFormError(FlightsrvError):
-    """A value cannot be put into its Arrow column: its bytes are not of its type, or its type in Arrow cannot hold
-    it.
+    """A value cannot be put into its Arrow column: its bytes are not of its type."""
+
+
+class UnrepresentableError(ValueFormError):
+    """A value cannot be put into its Arrow column: it is one of its type in CQL, but not one that the Arrow type can
+    hold.
     """

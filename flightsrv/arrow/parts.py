@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from flightsrv.errors import ValueFormError
 from flightsrv.slab import Array
 
 
@@ -35,9 +34,11 @@ def array_of(parts: Parts) -> pa.Array:
     return pa.Array.from_buffers(parts.type, parts.length, buffers, parts.null_count, children=children)
 
 
-def check_utf8(parts: Parts) -> None:
-    """Raise ValueFormError when a text is not UTF-8: a client would not be able to read the batch."""
+def is_utf8(offsets: Array, values: Array, start: int, stop: int) -> bool:
+    """Whether each of the texts start..stop is UTF-8. offsets: int32, values: uint8."""
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(values)]
     try:
-        array_of(parts).validate(full=True)
-    except pa.ArrowInvalid as error:
-        raise ValueFormError("a text that is not UTF-8") from error
+        pa.Array.from_buffers(pa.string(), stop - start, buffers, 0, start).validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True

@@ -1,25 +1,36 @@
-"""CQL types as Arrow types, and tables as Arrow schemas: the same on the wire as cqlite-flight's.
+"""CQL types as Arrow types, and tables as Arrow schemas, in either of two mappings.
 
-    boolean tinyint smallint int bigint   Boolean Int8 Int16 Int32 Int64      counter    Int64
-    float double                          Float32 Float64                     text ascii Utf8
-    timestamp                             Timestamp(ms, "UTC")                blob       Binary
-    date                                  Date32                              inet       Utf8
-    time                                  Time64(ns)                          duration   Utf8
-    uuid timeuuid                         FixedSizeBinary(16)                 decimal    Decimal128(38, 9)
-    list set vector                       List<item>                          varint     Decimal128(38, 0)
-    map                                   Map<entries: key, value>            custom     Utf8
-    tuple udt                             Struct; Utf8 when it has no fields  empty      Utf8
+    CQL                                   compatible: as cqlite-flight has them    native, where it is another
+    boolean tinyint smallint int bigint   Boolean Int8 Int16 Int32 Int64
+    float double counter                  Float32 Float64 Int64
+    text ascii empty                      Utf8
+    blob                                  Binary
+    date time                             Date32 Time64(ns)
+    timestamp                             Timestamp(ms, "UTC")
+    uuid timeuuid                         FixedSizeBinary(16)
+    inet                                  Utf8
+    decimal                               Decimal128(38, 9)                        Utf8
+    varint                                Decimal128(38, 0)                        Utf8
+    duration                              Utf8                                     Struct<months, days, nanoseconds>
+    custom                                Utf8, 0x and hex                         Binary
+    list set                              List<item>
+    vector                                List<item>                               FixedSizeList<item>
+    map                                   Map<entries: key, value>
+    tuple udt                             Struct; Utf8 when it has no fields
 
-All fields are nullable, but not the keys of maps.
+All fields are nullable, but not the keys of maps. In the native mapping each field says in CQL_KEY what it is, fields
+inside of others too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
+from flightsrv.config import OnUnrepresentable
 from flightsrv.cql.schema import Column, TableSchema
 from flightsrv.cql.types import CqlType
 from flightsrv.errors import RequestError
@@ -53,8 +64,21 @@ SIMPLE_TYPES: Final[dict[str, pa.DataType]] = {
     "custom": pa.string(),
 }
 
+DURATION_FIELDS: Final = {"months": pa.int32(), "days": pa.int32(), "nanoseconds": pa.int64()}
+"""Arrow's own month_day_nano interval has the same three, but Polars cannot read it and DuckDB drops nanoseconds."""
+
+NATIVE_TYPES: Final[dict[str, pa.DataType]] = {
+    "varint": pa.string(),
+    "decimal": pa.string(),
+    "duration": pa.struct(DURATION_FIELDS.items()),
+    "custom": pa.binary(),
+}
+"""Those that the native mapping has otherwise."""
+
 PUSHDOWN_KEY: Final = b"cqlite:pushdown"
 """Field metadata: which predicates on a column a client may leave to the server."""
+CQL_KEY: Final = b"cql:type"
+"""Field metadata of the native mapping: the field's type in CQL."""
 EXTENSION_KEY: Final = b"ARROW:extension:name"
 
 PUSHDOWN: Final = dict.fromkeys(
@@ -63,35 +87,76 @@ PUSHDOWN: Final = dict.fromkeys(
 ) | dict.fromkeys(("uuid", "timeuuid"), b"equality")
 """For all other kinds it is none."""
 
+NATIVE_IS_A_WAY_OUT: Final = 'ask for "types": "native", or set --on-unrepresentable of the server'
+NULL_IS_A_WAY_OUT: Final = "set --on-unrepresentable of the server to null"
+TEXT_IS_A_WAY_OUT: Final = "set --on-unrepresentable of the server to null or text"
+"""What to say of a value that cannot be represented."""
 
-def arrow_type(type_: CqlType) -> pa.DataType:
-    if type_.kind in SIMPLE_TYPES:
-        return SIMPLE_TYPES[type_.kind]
-    arguments = [arrow_type(argument) for argument in type_.arguments]
+
+@dataclass(frozen=True, slots=True)
+class TypeMapping:
+    """Which Arrow types a stream has, and what becomes of a value that its type in Arrow cannot hold."""
+
+    native: bool = False
+    on_unrepresentable: OnUnrepresentable = "error"
+    """An error that ends the stream; null; or text, of those kinds that can be written as text: then all values of
+    decimals and varints are, for a column has one type from its first batch on."""
+
+    @property
+    def numbers_are_text(self) -> bool:
+        """Whether decimals and varints are."""
+        return self.native or self.on_unrepresentable == "text"
+
+    def simple_type(self, kind: str) -> pa.DataType:
+        """The Arrow type of a kind of CQL type that is not made of others, or, like a UDT without fields, of none."""
+        is_native = self.native or (self.numbers_are_text and kind in ("decimal", "varint"))
+        types = NATIVE_TYPES if is_native and kind in NATIVE_TYPES else SIMPLE_TYPES
+        return types.get(kind, pa.string())
+
+
+COMPATIBLE: Final = TypeMapping()
+NATIVE: Final = TypeMapping(native=True)
+
+
+def arrow_type(type_: CqlType, mapping: TypeMapping = COMPATIBLE) -> pa.DataType:
+    if not type_.arguments:
+        return mapping.simple_type(type_.kind)
+
+    def field(name: str, argument: CqlType, nullable: bool = True) -> pa.Field:
+        return pa.field(name, arrow_type(argument, mapping), nullable, _native_metadata(argument, mapping) or None)
+
+    arguments = type_.arguments
     if type_.kind == "map":
-        return pa.map_(*arguments)
+        return pa.map_(field("key", arguments[0], nullable=False), field("value", arguments[1]))
+    if type_.kind == "vector" and mapping.native:
+        return pa.list_(field("item", arguments[0]), type_.dimension)
     if type_.kind in ("list", "set", "vector"):
-        return pa.list_(pa.field("item", arguments[0]))
-    if not arguments:
-        return pa.string()
+        return pa.list_(field("item", arguments[0]))
     names = type_.field_names or [f"field_{index}" for index in range(len(arguments))]
-    return pa.struct([pa.field(name, argument) for name, argument in zip(names, arguments, strict=True)])
+    return pa.struct([field(name, argument) for name, argument in zip(names, arguments, strict=True)])
 
 
-def arrow_field(column: Column) -> pa.Field:
+def arrow_field(column: Column, mapping: TypeMapping = COMPATIBLE) -> pa.Field:
     """The field of a column, with what the wire says about it.
 
-    uuid is the canonical extension type arrow.uuid, by plain metadata; inside other types it is bare bytes.
+    uuid is the canonical extension type arrow.uuid, by plain metadata. Inside other types it is bare bytes: pandas
+    cannot read lists of extension types.
     """
-    metadata = {PUSHDOWN_KEY: PUSHDOWN.get(column.type.kind, b"none")}
+    metadata = {PUSHDOWN_KEY: PUSHDOWN.get(column.type.kind, b"none")} | _native_metadata(column.type, mapping)
     if column.type.kind in ("uuid", "timeuuid"):
         metadata[EXTENSION_KEY] = b"arrow.uuid"
-    return pa.field(column.name, arrow_type(column.type), nullable=True, metadata=metadata)
+    return pa.field(column.name, arrow_type(column.type, mapping), nullable=True, metadata=metadata)
 
 
-def arrow_schema(schema: TableSchema, columns: Sequence[str] | None = None) -> pa.Schema:
+def _native_metadata(type_: CqlType, mapping: TypeMapping) -> dict[bytes, bytes]:
+    return {CQL_KEY: str(type_).encode()} if mapping.native else {}
+
+
+def arrow_schema(
+    schema: TableSchema, columns: Sequence[str] | None = None, mapping: TypeMapping = COMPATIBLE
+) -> pa.Schema:
     """The schema that a client gets: all columns CQL shows, or those of `projected`, which see for errors."""
-    return pa.schema([arrow_field(column) for column in projected(schema, columns)])
+    return pa.schema([arrow_field(column, mapping) for column in projected(schema, columns)])
 
 
 def projected(schema: TableSchema, columns: Sequence[str] | None) -> tuple[Column, ...]:

@@ -93,10 +93,11 @@ class Connection:
         token_range: tuple[int | None, int | None] = (None, None),
         now_s: int | None = None,
         tombstones: bool = False,
+        types: str | None = None,
     ) -> Stream:
         """Begin a scan. columns: None for all; token_range: (exclusive start, inclusive end), None for open ends;
         now_s: seconds since 1970 at which TTLs are judged, None for the server's clock; tombstones: what was deleted,
-        and when all was written, as well."""
+        and when all was written, as well; types: compatible or native, None for what the server is set to."""
         asked = {
             "keyspace": keyspace,
             "table": table,
@@ -106,6 +107,7 @@ class Connection:
             "token_end": token_range[1],
             "now_s": now_s,
             "tombstones": tombstones or None,
+            "types": types,
         }
         return self._begin({name: value for name, value in asked.items() if value is not None})
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import math
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 from uuid import UUID
 
@@ -39,6 +39,8 @@ def json_values(array: pa.Array) -> list[Any]:
         return [_finite(value) for value in array.to_pylist()]
     if pa.types.is_map(type_):
         return _spread(array, _entries(array))
+    if pa.types.is_fixed_size_list(type_):
+        return _arrays(array)
     if pa.types.is_list(type_):
         return _spread(array, json_values(array.values))
     if pa.types.is_struct(type_):
@@ -78,6 +80,12 @@ def _spread(array: pa.Array, elements: list[Any]) -> list[Any]:
     if not (pa.types.is_map(array.type) and pa.types.is_string(array.type.key_type)):
         return lists
     return [None if entries is None else dict(entries) for entries in lists]
+
+
+def _arrays(array: pa.FixedSizeListArray) -> list[Any]:
+    """The elements of lists that all have as many; `flatten` leaves those of nulls away."""
+    elements = iter(json_values(array.flatten()))
+    return [list(islice(elements, array.type.list_size)) if there else None for there in array.is_valid().to_pylist()]
 
 
 def _entries(array: pa.MapArray) -> list[Any]:

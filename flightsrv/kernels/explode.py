@@ -129,35 +129,59 @@ def _size_vint(place, end):
 
 
 @kernel
+def _explode_vector(place, end, dimension, width, child_at, child_size, made):
+    """One vector's elements' places from index `made` on. Returns 0 or MALFORMED."""
+    for element in range(made, made + dimension):
+        bytes_ = np.int64(width)
+        if width < 0:
+            if place >= end:
+                return MALFORMED
+            bytes_, place = _size_vint(place, end)
+        if bytes_ < 0 or bytes_ > end - place:
+            return MALFORMED
+        child_at[element] = place
+        child_size[element] = bytes_
+        place += bytes_
+    return 0 if place == end else MALFORMED
+
+
+@kernel
 def explode_vectors(at, size, start, stop, dimension, width, offsets, valid, filled, child_at, child_size):
-    """Vectors to their elements' places; width is the element's fixed size or -1. Returns nulls or MALFORMED."""
+    """Vectors to their elements' places; width is the element's fixed size or -1. A null has none. Returns nulls or
+    MALFORMED.
+    """
     nulls = 0
-    made = 0
+    made = np.int64(0)
     before = np.int64(offsets[filled])
     for i in range(start, stop):
         index = filled + i - start
         if size[i] <= 0:
             nulls += 1
             set_null(valid, index)
-            offsets[index + 1] = before + made
-            continue
-        place = at[i]
-        end = at[i] + size[i]
-        for _ in range(dimension):
-            bytes_ = np.int64(width)
-            if width < 0:
-                if place >= end:
-                    return MALFORMED
-                bytes_, place = _size_vint(place, end)
-            if bytes_ < 0 or bytes_ > end - place:
+        else:
+            if _explode_vector(at[i], at[i] + size[i], dimension, width, child_at, child_size, made) == MALFORMED:
                 return MALFORMED
-            child_at[made] = place
-            child_size[made] = bytes_
-            place += bytes_
-            made += 1
-        if place != end:
-            return MALFORMED
+            made += dimension
         offsets[index + 1] = before + made
+    return nulls
+
+
+@kernel
+def explode_arrays(at, size, start, stop, dimension, width, valid, filled, child_at, child_size):
+    """Likewise, but each vector has `dimension` places, and those of a null are ABSENT.
+
+    child_at: int64 (dimension * (stop - start),); child_size: int32 likewise.
+    """
+    nulls = 0
+    for i in range(start, stop):
+        made = (i - start) * dimension
+        if size[i] <= 0:
+            nulls += 1
+            set_null(valid, filled + i - start)
+            for element in range(made, made + dimension):
+                child_size[element] = ABSENT
+        elif _explode_vector(at[i], at[i] + size[i], dimension, width, child_at, child_size, made) == MALFORMED:
+            return MALFORMED
     return nulls
 
 

@@ -24,8 +24,13 @@ from flightsrv.kernels.native import (
     store_64,
 )
 
-WRONG_SIZE = -1
-"""Returned instead of a count of nulls: a value's size is not its type's."""
+WRONG_SIZE, OUT_OF_DAY = -1, -4
+"""Returned instead of a count of nulls: a value's size is not its type's; a time is not within a day."""
+DAY_NS = 86_400_000_000_000
+
+WIDTH, GROWTH, ELEMENT, COUNT, BOUND_FIELDS = range(5)
+"""Columns of bounds, see rows_that_fit."""
+READ_COUNT = -1
 
 
 @kernel
@@ -59,6 +64,29 @@ def gather_fixed(at, size, start, stop, width, flip, out, valid, filled):
         else:
             store_8(target, load_u8(at[i]) ^ flip)
         target += width
+    return nulls
+
+
+@kernel
+def gather_times(at, size, start, stop, nulls_instead, out, valid, filled):
+    """Nanoseconds of a day. Returns nulls, WRONG_SIZE, or OUT_OF_DAY, unless with nulls_instead such are null."""
+    nulls = 0
+    target = address_of(out) + filled * 8
+    for i in range(start, stop):
+        time_ns = np.int64(-1)
+        if size[i] == 8:
+            time_ns = load_be64(at[i])
+            if not 0 <= time_ns < DAY_NS and not nulls_instead:
+                return OUT_OF_DAY
+        elif size[i] > 0:
+            return WRONG_SIZE
+        if 0 <= time_ns < DAY_NS:
+            store_64(target, time_ns)
+        else:
+            nulls += 1
+            set_null(valid, filled + i - start)
+            store_64(target, 0)
+        target += 8
     return nulls
 
 
@@ -128,33 +156,40 @@ def gather_variable(at, size, start, stop, offsets, out, valid, filled):
 
 
 @kernel
-def is_ascii(data, size):
-    """Whether no byte of data[:size] has its high bit set. data: uint8."""
-    base = address_of(data)
+def is_ascii(data, start, stop):
+    """Whether no byte of data[start:stop] has its high bit set. data: uint8."""
+    base = address_of(data) + start
+    size = stop - start
     bits = np.int64(0)
     for word in range(size >> 3):
         bits |= load_le64(base + 8 * word)
-    for i in range(size & ~7, size):
+    for i in range(start + (size & ~7), stop):
         bits |= np.int64(data[i])
     return bits & np.int64(-0x7F7F7F7F7F7F7F80) == 0
 
 
 @kernel
-def rows_that_fit(size, width, own, start, stop, budget):
+def rows_that_fit(at, size, bounds, start, stop, budget):
     """How many rows from start on take at most `budget` bytes of Arrow, at least one.
 
-    size: int32 (values, n). width: int64 (values,): bytes each row takes for a value, whatever it is; own: int64
-    (values,): 1 if the value's own size comes on top. Returns (rows, their bytes).
+    at: int64, size: int32 (values, n). bounds: int64 (values, BOUND_FIELDS): bytes each row takes for a value, whatever
+    it is; for each byte of it; and for each of its elements, of which there are as many as the last field says, or, if
+    that is READ_COUNT, as the value begins with. Returns (rows, the most bytes they take).
     """
     used = np.int64(0)
     fixed = np.int64(0)
-    for value in range(width.size):
-        fixed += width[value]
+    for value in range(bounds.shape[0]):
+        fixed += bounds[value, WIDTH]
     for row in range(start, stop):
         row_bytes = fixed
-        for value in range(width.size):
-            if own[value]:
-                row_bytes += max(size[value, row], 0)
+        for value in range(bounds.shape[0]):
+            growth = bounds[value, GROWTH]
+            count = bounds[value, COUNT]
+            if growth | count and size[value, row] > 0:
+                bytes_ = np.int64(size[value, row])
+                if count == READ_COUNT:
+                    count = min(np.int64(load_be32(at[value, row])), bytes_ >> 2) if bytes_ >= 4 else np.int64(0)
+                row_bytes += growth * bytes_ + count * bounds[value, ELEMENT]
         if used + row_bytes > budget and row > start:
             return row - start, used
         used += row_bytes

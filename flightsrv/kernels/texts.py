@@ -1,6 +1,7 @@
-"""inet and duration as the texts that CQL shows: the forms they have in Arrow.
+"""inet as text, and any bytes as CQL writes a blob.
 
-Source: RFC 5952 for inet; org.apache.cassandra.cql3.Duration.toString, serializers.DurationSerializer for duration.
+Source: RFC 5952; java.net.InetAddress.getByAddress, by which Cassandra takes a mapped IPv6 address for the IPv4 address
+in it; org.apache.cassandra.cql3.CQL3Type.Custom, which writes values of types that CQL does not know as blobs.
 """
 
 from __future__ import annotations
@@ -9,16 +10,14 @@ import numpy as np
 
 from flightsrv.kernels.gather import WRONG_SIZE, set_null
 from flightsrv.kernels.jit import kernel
-from flightsrv.kernels.native import address_of, load_be16, load_u8, store_8
+from flightsrv.kernels.native import address_of, load_be16, load_be32, load_be64, load_u8, store_8
 
 INET_TEXT_BYTES = 40
 """The longest IPv6 address has 39 characters."""
-DURATION_TEXT_BYTES = 96
-"""More than the longest of three numbers with all units takes."""
 
 
 @kernel
-def _put_number(target, number):
+def put_number(target, number):
     """A number of 0 or more in decimal; returns the address behind it."""
     digits = 1
     power = np.uint64(1)
@@ -34,13 +33,18 @@ def _put_number(target, number):
 
 
 @kernel
+def hex_digit(value):
+    return value + (48 if value < 10 else 87)
+
+
+@kernel
 def _put_hex(target, word):
     """16 bits without leading zeros."""
     started = False
     for shift in (12, 8, 4, 0):
         digit = word >> shift & 15
         if digit or started or shift == 0:
-            store_8(target, digit + (48 if digit < 10 else 87))
+            store_8(target, hex_digit(digit))
             target += 1
             started = True
     return target
@@ -52,23 +56,23 @@ def _put_ipv4(target, a):
         if i:
             store_8(target, 46)
             target += 1
-        target = _put_number(target, np.int64(load_u8(a + i)))
+        target = put_number(target, np.int64(load_u8(a + i)))
     return target
 
 
 @kernel
-def _put_ipv6(target, a):
-    """Groups in lower-case hex; the first longest run of two or more zero groups becomes ::."""
+def _put_ipv6(target, a, words):
+    """Groups in lower-case hex, the first `words` of eight; the first longest run of two or more zero groups is ::."""
     best = 8
     best_length = 1
     run = 0
-    for i in range(8):
+    for i in range(words):
         run = run + 1 if load_be16(a + 2 * i) == 0 else 0
         if run > best_length:
             best_length = run
             best = i + 1 - run
     i = 0
-    while i < 8:
+    while i < words:
         if i == best:
             store_8(target, 58)
             store_8(target + 1, 58)
@@ -84,8 +88,17 @@ def _put_ipv6(target, a):
 
 
 @kernel
-def gather_inet(at, size, start, stop, offsets, out, valid, filled):
-    """Addresses of 4 or 16 bytes as text; out has INET_TEXT_BYTES a value. Returns nulls or WRONG_SIZE."""
+def _is_mapped(a):
+    """Whether an IPv6 address is ::ffff:0:0/96, an IPv4 address in disguise."""
+    return load_be64(a) == 0 and load_be32(a + 8) == 0xFFFF
+
+
+@kernel
+def gather_inet(at, size, start, stop, tells_mapped, offsets, out, valid, filled):
+    """Addresses of 4 or 16 bytes as text; out has INET_TEXT_BYTES a value. Returns nulls or WRONG_SIZE.
+
+    A mapped IPv4 address of 16 bytes is ::ffff:1.2.3.4 if tells_mapped, else 1.2.3.4, as Cassandra shows it.
+    """
     nulls = 0
     base = address_of(out)
     target = base + np.int64(offsets[filled])
@@ -94,7 +107,14 @@ def gather_inet(at, size, start, stop, offsets, out, valid, filled):
         if size[i] == 4:
             target = _put_ipv4(target, at[i])
         elif size[i] == 16:
-            target = _put_ipv6(target, at[i])
+            if not _is_mapped(at[i]):
+                target = _put_ipv6(target, at[i], np.int64(8))
+            else:
+                if tells_mapped:
+                    target = _put_ipv6(target, at[i], np.int64(6))
+                    store_8(target, 58)
+                    target += 1
+                target = _put_ipv4(target, at[i] + 12)
         elif size[i] > 0:
             return WRONG_SIZE
         else:
@@ -105,84 +125,24 @@ def gather_inet(at, size, start, stop, offsets, out, valid, filled):
 
 
 @kernel
-def _zigzag_at(place, end):
-    """The signed vint at an address: (value, address behind it), or (0, -1) if it does not end in time."""
-    if place >= end:
-        return np.int64(0), np.int64(-1)
-    first = np.int64(load_u8(place))
-    extra = 0
-    while extra < 8 and first & (0x80 >> extra):
-        extra += 1
-    if end - place < 1 + extra:
-        return np.int64(0), np.int64(-1)
-    word = np.uint64(first & (0xFF >> extra))
-    for i in range(extra):
-        word = word << np.uint64(8) | np.uint64(load_u8(place + 1 + i))
-    half = np.int64(word >> np.uint64(1))
-    return (~half if word & np.uint64(1) else half), place + 1 + extra
-
-
-@kernel
-def _put_unit(target, number, unit_1, unit_2):
-    """A number and its unit of one or two letters, nothing for 0."""
-    if number == 0:
-        return target
-    target = _put_number(target, number)
-    store_8(target, unit_1)
-    target += 1
-    if unit_2:
-        store_8(target, unit_2)
-        target += 1
-    return target
-
-
-@kernel
-def _is_duration(months, days, nanoseconds):
-    """Whether all have one sign, and the first two 32 bits."""
-    if months < -(1 << 31) or months >= 1 << 31 or days < -(1 << 31) or days >= 1 << 31:
-        return False
-    return (months >= 0 and days >= 0 and nanoseconds >= 0) or (months <= 0 and days <= 0 and nanoseconds <= 0)
-
-
-@kernel
-def _put_duration(target, months, days, nanoseconds):
-    """As Duration.toString: -1y2mo3d4h5m6s7ms8us9ns, only what is not 0."""
-    if months < 0 or days < 0 or nanoseconds < 0:
-        store_8(target, 45)
-        target += 1
-        months = abs(months)
-        days = abs(days)
-    # -2^63 has no positive counterpart of 64 bits with a sign.
-    rest = np.uint64(~nanoseconds) + np.uint64(1) if nanoseconds < 0 else np.uint64(nanoseconds)
-    target = _put_unit(target, months // 12, np.int64(121), np.int64(0))  # y
-    target = _put_unit(target, months % 12, np.int64(109), np.int64(111))  # mo
-    target = _put_unit(target, days, np.int64(100), np.int64(0))  # d
-    target = _put_unit(target, rest // np.uint64(3_600_000_000_000), np.int64(104), np.int64(0))  # h
-    target = _put_unit(target, rest // np.uint64(60_000_000_000) % np.uint64(60), np.int64(109), np.int64(0))  # m
-    target = _put_unit(target, rest // np.uint64(1_000_000_000) % np.uint64(60), np.int64(115), np.int64(0))  # s
-    target = _put_unit(target, rest // np.uint64(1_000_000) % np.uint64(1000), np.int64(109), np.int64(115))  # ms
-    target = _put_unit(target, rest // np.uint64(1_000) % np.uint64(1000), np.int64(117), np.int64(115))  # us
-    return _put_unit(target, rest % np.uint64(1000), np.int64(110), np.int64(115))  # ns
-
-
-@kernel
-def gather_duration(at, size, start, stop, offsets, out, valid, filled):
-    """Durations as text; out has DURATION_TEXT_BYTES a value. Returns nulls or WRONG_SIZE."""
+def gather_hex(at, size, start, stop, offsets, out, valid, filled):
+    """Any bytes as 0x and two digits a byte; out has room for that. Returns nulls."""
     nulls = 0
     base = address_of(out)
     target = base + np.int64(offsets[filled])
     for i in range(start, stop):
         index = filled + i - start
-        if size[i] <= 0:
+        if size[i] < 0:
             nulls += 1
             set_null(valid, index)
         else:
-            end = at[i] + size[i]
-            months, place = _zigzag_at(at[i], end)
-            days, place = _zigzag_at(place, end) if place >= 0 else (np.int64(0), np.int64(-1))
-            nanoseconds, place = _zigzag_at(place, end) if place >= 0 else (np.int64(0), np.int64(-1))
-            if place != end or not _is_duration(months, days, nanoseconds):
-                return WRONG_SIZE
-            target = _put_duration(target, months, days, nanoseconds)
+            store_8(target, 48)
+            store_8(target + 1, 120)
+            target += 2
+            for b in range(size[i]):
+                byte = np.int64(load_u8(at[i] + b))
+                store_8(target, hex_digit(byte >> 4))
+                store_8(target + 1, hex_digit(byte & 15))
+                target += 2
         offsets[index + 1] = target - base
     return nulls

@@ -8,15 +8,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from flightsrv.arrow.types import arrow_schema
-from flightsrv.config import Settings
+from flightsrv.arrow.types import TypeMapping, arrow_schema
+from flightsrv.config import ArrowTypes, Settings
 from flightsrv.cql.schema import TableSchema
 from flightsrv.errors import FlightsrvError, SSTableError
 from flightsrv.scan.catalog import Catalog, Table, table_statistics
 from flightsrv.scan.flow import Pools
 from flightsrv.scan.folders import TableFolder, live_sstables
 from flightsrv.scan.history import result_schema
-from flightsrv.scan.plan import plan_scan, refuse_unserved
+from flightsrv.scan.plan import plan_scan
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.run import Scan
 from flightsrv.scan.schemas import rows_of
@@ -60,7 +60,7 @@ class Engine:
 
         Raises NotServedError, RequestError, SchemaError, SSTableError.
         """
-        return result_schema(self.catalog.request_schema(request), request)
+        return result_schema(self.catalog.request_schema(request), request, self._mapping(request.types))
 
     def table_stats(self, keyspace: str, table: str, snapshot: str | None) -> dict[str, Any]:
         """The answer of the action `table_stats`. Raises NotServedError."""
@@ -73,7 +73,7 @@ class Engine:
         listing = self.catalog.listing(table, request.snapshot)
         while True:
             try:
-                plan = plan_scan(schema, self.catalog.opened(listing), request)
+                plan = plan_scan(schema, self.catalog.opened(listing), request, self._mapping(request.types))
                 return Scan(plan, self._settings, self._pools, self._buffers)
             except SSTableError:
                 now = self.catalog.listing(table, request.snapshot)
@@ -92,7 +92,6 @@ class Engine:
             if not sstables:
                 return None
             schema = self.catalog.schema(table)
-            refuse_unserved(schema)
         except FlightsrvError as error:
             return TableInfo(table.keyspace, table.name, 0, 0, 0, 0, None, str(error))
         stats = [each.statistics.stats for each in sstables]
@@ -103,9 +102,13 @@ class Engine:
             sum(each.data_file_bytes for each in sstables),
             sum(each.partition_count for each in stats),
             sum(each.total_rows for each in stats),
-            arrow_schema(schema, None),
+            arrow_schema(schema, None, self._mapping(None)),
             None,
         )
+
+    def _mapping(self, types: ArrowTypes | None) -> TypeMapping:
+        """How a request that asks for these types, or for none, gets its values."""
+        return TypeMapping((types or self._settings.arrow_types) == "native", self._settings.on_unrepresentable)
 
     def _rows(self, schema: TableSchema, folders: list[TableFolder]) -> list[dict[str, Any]]:
         """All rows of a small table, as Python values."""

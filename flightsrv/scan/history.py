@@ -12,7 +12,7 @@ from collections.abc import Collection
 
 import pyarrow as pa
 
-from flightsrv.arrow.types import arrow_field, arrow_schema
+from flightsrv.arrow.types import COMPATIBLE, TypeMapping, arrow_field, arrow_schema
 from flightsrv.cql.comparators import path_type
 from flightsrv.cql.schema import Column, TableSchema
 from flightsrv.cql.types import CqlType
@@ -40,12 +40,12 @@ _ROW_TYPE = _struct(
 )
 
 
-def result_schema(table: TableSchema, request: ScanRequest) -> pa.Schema:
+def result_schema(table: TableSchema, request: ScanRequest, mapping: TypeMapping = COMPATIBLE) -> pa.Schema:
     """The schema of what a request is answered with. Raises RequestError."""
-    schema = arrow_schema(table, request.columns)
+    schema = arrow_schema(table, request.columns, mapping)
     if request.tombstones:
         for column in history_columns(table, schema.names):
-            schema = schema.append(arrow_field(column))
+            schema = schema.append(arrow_field(column, mapping))
     return schema
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from flightsrv.cql.schema import Column, TableSchema
+from flightsrv.arrow.types import COMPATIBLE, TypeMapping
+from flightsrv.cql.schema import TableSchema
 from flightsrv.errors import RequestError, UnsupportedRequestError
 from flightsrv.kernels.walk import MergeRules
 from flightsrv.scan.history import history_columns, result_schema
@@ -44,6 +45,7 @@ class Plan:
     outputs: tuple[OutputColumn, ...]
     rules: MergeRules
     limit: int | None
+    mapping: TypeMapping
 
     @property
     def value_count(self) -> int:
@@ -52,12 +54,13 @@ class Plan:
         return 1 + len(columns) + (2 if self.rules.wanted.size else 0)
 
 
-def plan_scan(table: TableSchema, sstables: tuple[SSTable, ...], request: ScanRequest) -> Plan:
+def plan_scan(
+    table: TableSchema, sstables: tuple[SSTable, ...], request: ScanRequest, mapping: TypeMapping = COMPATIBLE
+) -> Plan:
     """Plan the scan of a table. Raises RequestError, UnsupportedRequestError."""
-    refuse_unserved(table)
     ranges = token_ranges(request.token_start, request.token_end)
     _check_partitioners(table, sstables, ranges)
-    schema = result_schema(table, request)
+    schema = result_schema(table, request, mapping)
     return Plan(
         table,
         sstables,
@@ -71,6 +74,7 @@ def plan_scan(table: TableSchema, sstables: tuple[SSTable, ...], request: ScanRe
             schema.names if request.tombstones else None,
         ),
         request.limit,
+        mapping,
     )
 
 
@@ -85,26 +89,6 @@ def token_ranges(start: int | None, end: int | None) -> tuple[TokenRange, ...]:
     return tuple(
         each for each in (TokenRange(LEAST_TOKEN, upto), TokenRange(after, GREATEST_TOKEN)) if each.after < each.upto
     )
-
-
-def refuse_unserved(table: TableSchema) -> None:
-    """Raise UnsupportedRequestError naming a column whose type is not served yet."""
-    for column in table.partition_key + table.clustering + table.static + table.regular:
-        if _holds(column, "custom"):
-            raise UnsupportedRequestError(
-                f"table {table.keyspace}.{table.table}: column {column.name} is of type {column.type}, which is not "
-                "served yet"
-            )
-
-
-def _holds(column: Column, kind: str) -> bool:
-    types = [column.type]
-    while types:
-        each = types.pop()
-        if each.kind == kind:
-            return True
-        types.extend(each.arguments)
-    return False
 
 
 def _check_partitioners(table: TableSchema, sstables: tuple[SSTable, ...], ranges: tuple[TokenRange, ...]) -> None:

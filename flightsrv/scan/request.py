@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from flightsrv.config import ArrowTypes
+
 
 @dataclass(frozen=True, slots=True)
 class ScanRequest:
@@ -27,3 +29,5 @@ class ScanRequest:
     """Seconds since 1970 at which TTLs are judged; None: when the scan starts."""
     tombstones: bool = False
     """Return what was deleted and when all was written, too."""
+    types: ArrowTypes | None = None
+    """Which Arrow types the columns have; None: those that the server is set to."""

@@ -104,9 +104,8 @@ class Scan:
     def _encoded(self, form: Callable[[list[Parts]], T]) -> Generator[T]:
         settings = self._settings
         limits = BatchLimits(settings.batch_rows, settings.batch_bytes, self.plan.limit)
-        key_columns = len(self.plan.table.partition_key)
         clock = self.clocks.stage("encode")
-        encoder = Encoder(self.plan.outputs, self.plan.value_count, key_columns, limits, clock)
+        encoder = Encoder(self.plan.outputs, self.plan.table, limits, clock, self.plan.mapping)
         with closing(self.selections()) as selections:
             for batch in encoder.encode(selections, form):
                 self._cancel.check()

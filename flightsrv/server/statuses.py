@@ -20,6 +20,7 @@ from flightsrv.errors import (
     ScanCancelledError,
     SchemaError,
     SSTableError,
+    UnrepresentableError,
     UnsupportedRequestError,
     ValueFormError,
 )
@@ -60,6 +61,7 @@ _FAILURES: tuple[tuple[type[FlightsrvError], grpc.StatusCode, str, str], ...] = 
     (ScanCancelledError, grpc.StatusCode.ABORTED, "cancelled", "shutdown"),
     (CorruptSSTableError, grpc.StatusCode.INTERNAL, "corruption", "internal"),
     (SSTableError, grpc.StatusCode.INTERNAL, "storage", "internal"),
+    (UnrepresentableError, grpc.StatusCode.INTERNAL, "constraints", "internal"),
     (ValueFormError, grpc.StatusCode.INTERNAL, "corruption", "internal"),
     (FlightsrvError, grpc.StatusCode.INTERNAL, "other", "internal"),
 )

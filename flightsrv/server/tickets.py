@@ -1,7 +1,7 @@
 """Tickets: JSON bytes of a client's to a ScanRequest.
 
-The ticket is cqlite-flight's, so that its connector works here; `ddl` may be left away; `now_s` and
-`tombstones` are ours.
+The ticket is cqlite-flight's, so that its connector works here; `ddl` may be left away; `now_s`, `tombstones` and
+`types` are ours.
 
     keyspace, table          string     letters, digits and _
     ddl                      string     CREATE TABLE and CREATE TYPE statements; without it the schema on disk is used
@@ -11,6 +11,7 @@ The ticket is cqlite-flight's, so that its connector works here; `ddl` may be le
     limit                    u64
     now_s                    i64        seconds since 1970 at which TTLs are judged, at least 0
     tombstones               bool       deletions, and the times of rows and cells, as well: see scan/history.py
+    types                    string     "compatible" or "native"
     version                  u8         read, and not used
     wraparound               bool       read, and not used: whether a range wraps is seen from its bounds
     predicates, filter, aggregation     refused by name when they ask for something
@@ -24,8 +25,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
+from flightsrv.config import ArrowTypes
 from flightsrv.errors import RequestError, UnsupportedRequestError
 from flightsrv.scan.request import ScanRequest
 
@@ -62,6 +64,7 @@ def parse(ticket: bytes) -> ScanRequest:
         limit=_integer(fields, "limit", _U64),
         now_s=_integer(fields, "now_s", range(1 << 63)),
         tombstones=bool(_optional(fields, "tombstones", bool, "true or false")),
+        types=_types(fields),
     )
 
 
@@ -110,6 +113,13 @@ def _snapshot(fields: Mapping[str, Any]) -> str | None:
     if value is not None and not _SNAPSHOT.fullmatch(value):
         raise _field_error("snapshot", "may hold letters, digits, _ and - only, at least one")
     return value
+
+
+def _types(fields: Mapping[str, Any]) -> ArrowTypes | None:
+    value = fields.get("types")
+    if value is None or value in get_args(ArrowTypes):
+        return value
+    raise _field_error("types", f"is none of {', '.join(get_args(ArrowTypes))}")
 
 
 def _integer(fields: Mapping[str, Any], name: str, allowed: range) -> int | None:

@@ -6,24 +6,33 @@ buffers, into the frame.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from flightsrv.arrow.builders import Builder, builder_of, row_width
+from flightsrv.arrow.bounds import Bound, bound_of, bound_within
+from flightsrv.arrow.buffers import Builder
+from flightsrv.arrow.builders import builder_of
 from flightsrv.arrow.parts import Parts, array_of
-from flightsrv.cql.schema import Column
+from flightsrv.arrow.types import COMPATIBLE, TypeMapping
+from flightsrv.cql.literals import literal
+from flightsrv.cql.schema import Column, TableSchema
 from flightsrv.errors import ValueFormError
 from flightsrv.kernels.explode import MALFORMED, split_composite
-from flightsrv.kernels.gather import rows_that_fit
+from flightsrv.kernels.gather import BOUND_FIELDS, rows_that_fit
 from flightsrv.slab import Array, Selection
 from flightsrv.telemetry.clocks import Clock
 
 T = TypeVar("T")
+
+MAX_KEY_CHARS = 200
+"""Of a row's key in an error."""
+FULL_ENOUGH = 15 / 16
+"""Of a batch's bytes. Rows may take less than they could have: then others are put in behind them, up to here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +60,21 @@ class Encoder:
     """Copies selections into the columns of a batch."""
 
     def __init__(
-        self, columns: Sequence[OutputColumn], value_count: int, key_columns: int, limits: BatchLimits, clock: Clock
+        self,
+        columns: Sequence[OutputColumn],
+        table: TableSchema,
+        limits: BatchLimits,
+        clock: Clock,
+        mapping: TypeMapping = COMPATIBLE,
     ) -> None:
-        """value_count: of a selection; key_columns: of the partition key."""
+        """table: whose rows the selections are."""
         self._columns = columns
-        self._builders: list[Builder] = [builder_of(each.column.type) for each in columns]
+        self._table = table
+        self._mapping = mapping
+        self._builders: list[Builder] = [builder_of(each.column.type, mapping) for each in columns]
         self._limits = limits
         self._clock = clock
-        self._components = key_columns if any(each.component >= 0 for each in columns) else 0
-        self._width = np.zeros(value_count, np.int64)
-        self._own = np.zeros(value_count, np.int64)
-        for each in columns:
-            width, has_own_size = row_width(each.column.type)
-            self._width[each.value] += width
-            self._own[each.value] |= has_own_size
+        self._bounds = _bounds(columns, mapping)
         self._rows = 0
         self._bytes = 0
         self._total_rows = 0
@@ -96,41 +106,48 @@ class Encoder:
 
     def _take(self, selection: Selection, start: int) -> int:
         """Append the rows from `start` on that still fit; returns the first that does not."""
-        budget, room = self._limits.bytes - self._bytes, self._limits.rows - self._rows
+        room = self._limits.rows - self._rows
         if self._limits.total_rows is not None:
             room = min(room, self._limits.total_rows - self._total_rows)
         stop = min(selection.stop, start + room)
-        if stop <= start:
-            return start
-        count, size = rows_that_fit(selection.size, self._width, self._own, start, stop, budget)
-        if size > budget and self._rows:
-            return start  # not even one: it goes into the next batch
-        stop = start + int(count)
-        self._append(selection, start, stop)
-        self._rows += stop - start
-        self._total_rows += stop - start
-        self._bytes += int(size)
-        return stop
+        while start < stop:
+            budget = self._limits.bytes - self._bytes
+            count, size = rows_that_fit(selection.at, selection.size, self._bounds, start, stop, budget)
+            if size > budget and self._rows:
+                break  # not even one: it goes into the next batch
+            self._append(selection, start, start + int(count))
+            start += int(count)
+            if self._bytes > FULL_ENOUGH * self._limits.bytes:
+                break
+        return start
 
     def _append(self, selection: Selection, start: int, stop: int) -> None:
-        key_at, key_size = self._key_components(selection, start, stop)
+        key = (
+            self._key_components(selection, start, stop) if any(each.component >= 0 for each in self._columns) else None
+        )
         for each, builder in zip(self._columns, self._builders, strict=True):
-            with _errors_name(each.column):
-                if each.component >= 0:
-                    builder.append(key_at[each.component], key_size[each.component], 0, stop - start)
-                else:
-                    builder.append(selection.at[each.value], selection.size[each.value], start, stop)
+            if key is not None and each.component >= 0:
+                places = key[0][each.component], key[1][each.component], 0, stop - start
+            else:
+                places = selection.at[each.value], selection.size[each.value], start, stop
+            try:
+                builder.append(*places)
+            except ValueFormError as error:
+                raise self._named(error, each.column, selection, start, places) from None
+        self._rows += stop - start
+        self._total_rows += stop - start
+        self._bytes = sum(builder.arrow_bytes for builder in self._builders)
 
     def _key_components(self, selection: Selection, start: int, stop: int) -> tuple[Array, Array]:
-        at = np.zeros((self._components, stop - start if self._components else 0), np.int64)
+        at = np.zeros((len(self._table.partition_key), stop - start), np.int64)
         size = np.zeros(at.shape, np.int32)
-        if self._components and split_composite(selection.at[0], selection.size[0], start, stop, at, size) == MALFORMED:
+        if split_composite(selection.at[0], selection.size[0], start, stop, at, size) == MALFORMED:
             raise ValueFormError("a partition key that is not made of its columns")
         return at, size
 
     def _flush(self, form: Callable[[list[Parts]], T]) -> Iterator[T]:
         with self._clock.busy():
-            batch = form(self._parts())
+            batch = form([builder.parts() for builder in self._builders])
         with self._clock.blocked():
             yield batch
         for builder in self._builders:
@@ -138,20 +155,57 @@ class Encoder:
         self._rows = 0
         self._bytes = 0
 
-    def _parts(self) -> list[Parts]:
-        parts = []
-        for each, builder in zip(self._columns, self._builders, strict=True):
-            with _errors_name(each.column):
-                parts.append(builder.parts())
-        return parts
+    def _named(
+        self,
+        error: ValueFormError,
+        column: Column,
+        selection: Selection,
+        first: int,
+        places: tuple[Array, Array, int, int],
+    ) -> ValueFormError:
+        """An error of some row's with the names of its column and its row, the one at places[2] being `first`."""
+        at, size, start, stop = places
+
+        def refusal(start: int, stop: int) -> ValueFormError | None:
+            try:
+                builder_of(column.type, self._mapping).append(at, size, start, stop)
+            except ValueFormError as error:
+                return error
+            return None
+
+        while stop - start > 1:
+            middle = (start + stop) // 2
+            start, stop = (start, middle) if refusal(start, middle) else (middle, stop)
+        found = refusal(start, stop)
+        if found is None:  # all rows together are too much
+            return type(error)(f"column {column.name}: {error}")
+        key = self._key_text(selection, first + start - places[2])
+        return type(found)(f"column {column.name} of the row with key {key}: {found}")
+
+    def _key_text(self, selection: Selection, row: int) -> str:
+        """A row's primary key in CQL; of a static row that stands alone, that of its partition."""
+        table = self._table
+        at, size = selection.at[: 1 + len(table.clustering), row], selection.size[: 1 + len(table.clustering), row]
+        if len(table.partition_key) > 1:
+            key_at, key_size = self._key_components(selection, row, row + 1)
+            at, size = np.concatenate((key_at[:, 0], at[1:])), np.concatenate((key_size[:, 0], size[1:]))
+        values = [
+            literal(column.type, ctypes.string_at(int(a), int(n)))
+            for column, a, n in zip(table.partition_key + table.clustering, at, size, strict=True)
+            if n >= 0
+        ]
+        text = values[0] if len(values) == 1 else f"({', '.join(values)})"
+        return text if len(text) <= MAX_KEY_CHARS else text[:MAX_KEY_CHARS] + "…"
 
 
-@contextmanager
-def _errors_name(column: Column) -> Iterator[None]:
-    try:
-        yield
-    except ValueFormError as error:
-        raise ValueFormError(f"column {column.name}: {error}") from None
+def _bounds(columns: Sequence[OutputColumn], mapping: TypeMapping) -> Array:
+    """What rows_that_fit needs to know. A value of several columns is their common key: each has a part of it."""
+    bounds = np.zeros((1 + max(each.value for each in columns), BOUND_FIELDS), np.int64)
+    for each in columns:
+        before = Bound(*bounds[each.value])
+        more = (bound_of if each.component < 0 else bound_within)(each.column.type, mapping)
+        bounds[each.value, :] = more._replace(width=before.width + more.width, growth=max(before.growth, more.growth))
+    return bounds
 
 
 def record_batch_of(schema: pa.Schema) -> Callable[[list[Parts]], pa.RecordBatch]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from flightsrv.arrow.builders import builder_of
 from flightsrv.arrow.frames import Frame, FrameWriter, schema_frame
 from flightsrv.arrow.parts import Parts, array_of
-from flightsrv.arrow.types import arrow_field
+from flightsrv.arrow.types import COMPATIBLE, NATIVE, TypeMapping, arrow_field
 from flightsrv.cql.schema import Column
 from flightsrv.cql.types import CqlType
 from flightsrv.server.flight_pb2 import FlightData
@@ -35,23 +35,24 @@ def batch_of(frame: Frame, schema: pa.Schema) -> pa.RecordBatch:
     return batch
 
 
-def parts_of(type_: CqlType, stored: list[bytes | None]) -> Parts:
+def parts_of(type_: CqlType, stored: list[bytes | None], mapping: TypeMapping = COMPATIBLE) -> Parts:
     """A column's parts, over memory that lives as long as they do."""
-    builder, places = builder_of(type_), places_of(stored)
+    builder, places = builder_of(type_, mapping), places_of(stored)
     builder.append(places.at, places.size, 0, places.count)
     return builder.parts()
 
 
-def schema_of(*types: CqlType) -> pa.Schema:
-    return pa.schema([arrow_field(Column(f"c{i}", type_, "regular")) for i, type_ in enumerate(types)])
+def schema_of(*types: CqlType, mapping: TypeMapping = COMPATIBLE) -> pa.Schema:
+    return pa.schema([arrow_field(Column(f"c{i}", type_, "regular"), mapping) for i, type_ in enumerate(types)])
 
 
-@given(typed_columns())
-def test_a_column_of_any_type_reads_back_as_it_is(drawn: tuple[CqlType, list[bytes | None]]) -> None:
-    type_, stored = drawn
-    parts = parts_of(type_, stored)
+@pytest.mark.parametrize("mapping", [COMPATIBLE, NATIVE], ids=["compatible", "native"])
+@given(st.data())
+def test_a_column_of_any_type_reads_back_as_it_is(mapping: TypeMapping, data: st.DataObject) -> None:
+    type_, stored = data.draw(typed_columns(mapping))
+    parts = parts_of(type_, stored, mapping)
     frame = FrameWriter().write([parts])
-    column = batch_of(frame, schema_of(type_)).column(0)
+    column = batch_of(frame, schema_of(type_, mapping=mapping)).column(0)
     assert getattr(column, "storage", column).equals(array_of(parts))
     assert frame.rows == len(stored)
     buffers = [buffer for level in parts.levels() for buffer in level.buffers if buffer is not None]

@@ -4,8 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from flightsrv.arrow.parts import Parts, array_of, check_utf8
-from flightsrv.errors import ValueFormError
+from flightsrv.arrow.parts import Parts, array_of, is_utf8
 from flightsrv.slab import Array
 
 
@@ -15,10 +14,6 @@ def ints(*values: int) -> Parts:
 
 def offsets(*values: int) -> Array:
     return np.array(values, "<i4").view(np.uint8)
-
-
-def texts(content: bytes, *ends: int) -> Parts:
-    return Parts(pa.string(), len(ends) - 1, 0, [None, offsets(*ends), np.frombuffer(content, np.uint8)])
 
 
 def test_levels_come_in_the_order_of_ipc_a_level_before_its_children() -> None:
@@ -42,8 +37,19 @@ def test_nulls_are_those_of_the_bitmap() -> None:
     assert array_of(parts).to_pylist() == [1, None, 3]
 
 
-def test_text_is_checked_value_by_value() -> None:
-    check_utf8(texts("aé".encode(), 0, 1, 3))
-    for content, ends in ((b"a\xc3\xa9", (0, 2, 3)), (b"\xff", (0, 1)), (b"\xed\xa0\x80", (0, 3))):
-        with pytest.raises(ValueFormError, match="a text that is not UTF-8"):
-            check_utf8(texts(content, *ends))
+@pytest.mark.parametrize(
+    ("content", "ends", "start", "stop", "fits"),
+    [
+        ("aé".encode(), (0, 1, 3), 0, 2, True),
+        (b"a\xc3\xa9", (0, 2, 3), 0, 2, False),
+        (b"\xff", (0, 1), 0, 1, False),
+        (b"\xed\xa0\x80", (0, 3), 0, 1, False),
+        (b"\xffab", (0, 1, 2, 3), 1, 3, True),
+        (b"ab\xff", (0, 1, 2, 3), 0, 2, True),
+        (b"ab\xff", (0, 1, 2, 3), 2, 3, False),
+    ],
+)
+def test_each_text_asked_for_is_utf_8_by_itself(
+    content: bytes, ends: tuple[int, ...], start: int, stop: int, fits: bool
+) -> None:
+    assert is_utf8(np.array(ends, np.int32), np.frombuffer(content, np.uint8), start, stop) == fits

@@ -30,6 +30,7 @@ CASES = [
     (pa.array([1.5, float("nan"), float("inf"), float("-inf"), None]), [1.5, "NaN", "Infinity", "-Infinity", None]),
     (pa.array([[1, None], [], None]), [[1, None], [], None]),
     (pa.array([[[b"\x01"]], [[]]]), [[["0x01"]], [[]]]),
+    (pa.array([[1, 2], None, [3, None]], pa.list_(pa.int32(), 2)), [[1, 2], None, [3, None]]),
     (pa.array([[("a", 1)], None, []], pa.map_(pa.string(), pa.int32())), [{"a": 1}, None, {}]),
     (pa.array([[(1, "a"), (2, None)]], pa.map_(pa.int32(), pa.string())), [[[1, "a"], [2, None]]]),
     (

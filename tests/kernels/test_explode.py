@@ -14,6 +14,7 @@ from flightsrv.cql.vint import write_unsigned_vint
 from flightsrv.kernels.explode import (
     MALFORMED,
     count_elements,
+    explode_arrays,
     explode_collections,
     explode_fields,
     explode_vectors,
@@ -162,6 +163,31 @@ def test_a_vector_that_does_not_end_with_its_value_is_malformed(value: str, widt
     assert vectors([bytes.fromhex(value)], 2, width) == MALFORMED
 
 
+def arrays(values: list[bytes | None], dimension: int, width: int) -> int | list[Element]:
+    found = places_of(values)
+    at, size = np.zeros(found.count * dimension, np.int64), np.zeros(found.count * dimension, np.int32)
+    valid = np.full(found.count // 8 + 1, 255, np.uint8)
+    nulls = explode_arrays(found.at, found.size, 0, found.count, dimension, width, valid, 0, at, size)
+    if nulls < 0:
+        return int(nulls)
+    assert is_valid(valid, found.count) == [bool(value) for value in values]
+    assert nulls == sum(not value for value in values)
+    return at_places(at, size)
+
+
+@given(st.lists(st.none() | st.lists(st.binary(min_size=2, max_size=2), min_size=3, max_size=3), max_size=4))
+def test_arrays_are_vectors_and_a_null_one_has_nulls_for_elements(values: list[list[bytes] | None]) -> None:
+    flat = [element for each in values for element in each or [None] * 3]
+    assert arrays([each and b"".join(each) for each in values], 3, 2) == flat
+    sized_values = [each and b"".join(b"\2" + element for element in each) for each in values]
+    assert arrays(sized_values, 3, -1) == flat
+
+
+@pytest.mark.parametrize(("value", "width"), [("00", 4), ("00000000 00000000 00", 4), ("01 61", -1), ("80", -1)])
+def test_an_array_that_does_not_end_with_its_value_is_malformed(value: str, width: int) -> None:
+    assert arrays([None, bytes.fromhex(value)], 2, width) == MALFORMED
+
+
 def components(values: list[bytes], count: int) -> int | list[list[Element]]:
     found = places_of(values)
     at, size = np.zeros((count, found.count), np.int64), np.zeros((count, found.count), np.int32)
@@ -186,6 +212,7 @@ EXPLODED: dict[str, Callable[[bytes], Any]] = {
     "map": lambda data: collections([data], 2),
     "fields": lambda data: fields([data], 3),
     "vector": lambda data: vectors([data], 3, -1),
+    "array": lambda data: arrays([data], 3, -1),
     "composite": lambda data: components([data], 2),
 }
 

@@ -8,11 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flightsrv.kernels.gather import (
+    BOUND_FIELDS,
+    DAY_NS,
+    OUT_OF_DAY,
+    READ_COUNT,
     WRONG_SIZE,
     copy_buffers,
     gather_16,
     gather_boolean,
     gather_fixed,
+    gather_times,
     gather_variable,
     is_ascii,
     rows_that_fit,
@@ -45,6 +50,28 @@ def test_fixed_values_are_turned_to_little_endian(width: int, data: st.DataObjec
     assert out.tobytes() == b"\x5a" * (filled * width) + b"".join(wanted) + b"\x5a" * width
     assert is_valid(valid, filled + found.count) == [True] * filled + [bool(value) for value in values]
     assert nulls == sum(not value for value in values)
+
+
+def times(*values: bytes | None, nulls_instead: bool = False) -> int | list[int | None]:
+    found = places_of(values)
+    out, valid = np.full(8 * found.count, 0x5A, np.uint8), np.full(1, 255, np.uint8)
+    nulls = int(gather_times(found.at, found.size, 0, found.count, nulls_instead, out, valid, 0))
+    if nulls < 0:
+        return nulls
+    assert nulls == is_valid(valid, found.count).count(False)
+    numbers = out.view(np.int64).tolist()
+    assert all(number == 0 for number, there in zip(numbers, is_valid(valid, found.count), strict=True) if not there)
+    return [number if there else None for number, there in zip(numbers, is_valid(valid, found.count), strict=True)]
+
+
+def test_a_time_is_within_a_day() -> None:
+    first, last = (struct.pack(">q", ns) for ns in (0, DAY_NS - 1))
+    assert times(first, None, b"", last) == [0, None, None, DAY_NS - 1]
+    for ns in (-1, DAY_NS, -(2**63), 2**63 - 1):
+        beyond = struct.pack(">q", ns)
+        assert times(first, beyond) == OUT_OF_DAY
+        assert times(first, beyond, last, nulls_instead=True) == [0, None, DAY_NS - 1]
+    assert times(b"1234567") == times(b"1234567", nulls_instead=True) == WRONG_SIZE
 
 
 @given(st.lists(st.none() | st.just(b"") | st.binary(min_size=16, max_size=16), max_size=20), FILLED)
@@ -104,31 +131,44 @@ def test_only_the_values_asked_for_are_taken() -> None:
     assert out[:12].view("<i4").tolist() == [2, 3, 4]
 
 
-@given(st.binary(max_size=70))
-def test_ascii_has_no_high_bit(data: bytes) -> None:
-    assert is_ascii(np.frombuffer(data + b"\xff", np.uint8), len(data)) == data.isascii()
+@given(st.binary(max_size=70), st.integers(0, 9))
+def test_ascii_has_no_high_bit(data: bytes, before: int) -> None:
+    around = np.frombuffer(b"\xff" * before + data + b"\xff", np.uint8)
+    assert is_ascii(around, before, before + len(data)) == data.isascii()
 
 
 @pytest.mark.parametrize("at", range(19))
 def test_a_high_bit_is_seen_wherever_it_is(at: int) -> None:
     data = np.zeros(19, np.uint8)
     data[at] = 0x80
-    assert not is_ascii(data, 19)
-    assert is_ascii(data, at)
+    assert not is_ascii(data, 0, 19)
+    assert is_ascii(data, 0, at)
+    assert is_ascii(data, at + 1, 19)
 
 
-@given(
-    st.lists(st.lists(st.integers(-1, 9), min_size=3, max_size=3), min_size=1, max_size=8),
-    st.lists(st.integers(0, 4), min_size=3, max_size=3),
-    st.lists(st.integers(0, 1), min_size=3, max_size=3),
-    st.integers(0, 60),
-)
+VALUES = st.none() | st.binary(max_size=12) | st.integers(0, 3).map(lambda count: struct.pack(">i", count) + bytes(4))
+BOUNDS = st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(-1, 5), st.sampled_from([0, 2, READ_COUNT]))
+
+
+def bound(fields: tuple[int, ...], value: bytes | None) -> int:
+    width, growth, element, count = fields
+    if not value:
+        return width
+    if count == READ_COUNT:
+        count = min(int.from_bytes(value[:4], "big"), len(value) // 4) if len(value) >= 4 else 0
+    return width + growth * len(value) + element * count
+
+
+@given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=8), st.tuples(BOUNDS, BOUNDS), st.integers(0, 60))
 def test_as_many_rows_fit_as_the_budget_says_and_at_least_one(
-    rows: list[list[int]], width: list[int], own: list[int], budget: int
+    rows: list[tuple[bytes | None, ...]], bounds: tuple[tuple[int, ...], ...], budget: int
 ) -> None:
-    size = np.array(rows, np.int32).T.copy()
-    taken, used = rows_that_fit(size, np.array(width, np.int64), np.array(own, np.int64), 0, len(rows), budget)
-    row_bytes = [sum(width) + sum(max(n, 0) for n, counts in zip(row, own, strict=True) if counts) for row in rows]
+    columns = [places_of(column) for column in zip(*rows, strict=True)]
+    at, size = np.stack([column.at for column in columns]), np.stack([column.size for column in columns])
+    fields = np.array(bounds, np.int64)
+    assert fields.shape[1] == BOUND_FIELDS
+    taken, used = rows_that_fit(at, size, fields, 0, len(rows), budget)
+    row_bytes = [sum(map(bound, bounds, row)) for row in rows]
     assert used == sum(row_bytes[:taken])
     assert taken == 1 or used <= budget
     assert taken == len(rows) or used + row_bytes[taken] > budget

@@ -1,24 +1,28 @@
-"""Rows of Arrow batches, with Flight's type mapping, in the JSON form of expected.json; and what that mapping loses.
+"""Rows of Arrow batches, in either of Flight's type mappings, in the JSON form of expected.json; and what is lost.
 
-| CQL                 | Arrow                                                | back to JSON                   |
+| CQL                 | Arrow; native, where it is another                   | back to JSON                   |
 | ------------------- | ---------------------------------------------------- | ------------------------------ |
 | uuid, timeuuid      | FixedSizeBinary(16)                                  | text                           |
 | timestamp           | Timestamp(ms, "UTC")                                 | text                           |
 | date, time          | Date32, Time64(ns)                                   | text                           |
-| decimal             | Decimal128(38, 9)                                    | text, always with 9 decimals   |
-| varint              | Decimal128(38, 0)                                    | number                         |
-| inet, duration      | Utf8, `1mo2d3ns`                                     | text, {months, days, ...}      |
-| list, set, vector   | List                                                 | array                          |
+| decimal             | Decimal128(38, 9); Utf8                              | text, with 9 decimals; as it is |
+| varint              | Decimal128(38, 0); Utf8                              | number                         |
+| inet                | Utf8                                                 | text                           |
+| duration            | Utf8, `1mo2d3ns`; Struct                             | {months, days, nanoseconds}    |
+| custom              | Utf8; Binary                                         | 0x...                          |
+| list, set, vector   | List; a vector FixedSizeList                         | array                          |
 | map                 | Map                                                  | array of [key, value]          |
 | tuple, UDT          | Struct `field_0` ...; Struct of the fields' names    | array; object                  |
 """
 
 from __future__ import annotations
 
+import ipaddress
 import re
 import struct
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -34,6 +38,7 @@ from tests.reference.values import (
     json_of_timestamp,
 )
 
+NATIVE_KEEPS = ("decimal", "inet")
 DECIMAL_SCALE = 9
 MAX_DIGITS = 38
 DURATION_UNITS = {
@@ -80,14 +85,22 @@ def json_of_scalar(type_: CqlType, scalar: pa.Scalar) -> Any:
         case "uuid" | "timeuuid" | "lexical_uuid":
             value = scalar.as_py()  # pyarrow gives UUIDs for top-level columns, which have the extension type
             return str(value if isinstance(value, uuid.UUID) else uuid.UUID(bytes=value))
+        case "inet":
+            return str(ipaddress.ip_address(scalar.as_py()))
+        case "custom":
+            return f"0x{scalar.as_py().hex()}" if isinstance(scalar.as_py(), bytes) else scalar.as_py()
+        case "decimal" if isinstance(scalar.as_py(), str):
+            sign, digits, exponent = Decimal(scalar.as_py()).as_tuple()
+            assert isinstance(exponent, int)
+            return json_of_decimal(int("".join(map(str, digits))) * (-1 if sign else 1), -exponent)
         case "decimal":
             return json_of_decimal(int(Fraction(scalar.as_py()) * 10**DECIMAL_SCALE), DECIMAL_SCALE)
         case "varint":
             return int(scalar.as_py())
         case "duration":
-            return _json_of_duration(scalar.as_py())
+            return scalar.as_py() if isinstance(scalar.as_py(), dict) else _json_of_duration(scalar.as_py())
         case "list" | "set" | "vector":
-            return [json_of_scalar(type_.args[0], element) for element in scalar.values]
+            return [json_of_scalar(type_.args[0], element) for element in scalar]
         case "map":
             key_type, item_type = type_.args
             return [
@@ -110,39 +123,67 @@ def _json_of_duration(text: str) -> dict[str, int]:
     return made
 
 
-def comparable(row: Mapping[str, Any], types: Mapping[str, CqlType]) -> dict[str, Any]:
+def comparable(row: Mapping[str, Any], types: Mapping[str, CqlType], keeps: Collection[str] = ()) -> dict[str, Any]:
     """An expected row without what Arrow cannot tell:
 
-    - a decimal's scale: 1.50 and 1.5 are both 1.500000000;
     - empty from null, for types whose values are never empty in CQL. (The peer reads an empty decimal as 0.)
+
+    and, unless it `keeps` them, as the native mapping keeps NATIVE_KEEPS:
+
+    - a decimal's scale: 1.50 and 1.5 are both 1.500000000;
+    - an inet of 16 bytes that is a mapped IPv4 address from that.
     """
-    return {name: _walked(types[name], value, _without_losses) for name, value in row.items()}
+    return {
+        name: _walked(types[name], value, lambda type_, value: _without_losses(type_, value, keeps))
+        for name, value in row.items()
+    }
 
 
-def _without_losses(type_: CqlType, value: Any) -> Any:
+def _without_losses(type_: CqlType, value: Any, keeps: Collection[str]) -> Any:
     if value == EMPTY:
         return None
+    if type_.name in keeps:
+        return value
+    if type_.name == "inet":
+        address = ipaddress.ip_address(value)
+        mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+        return str(mapped or address)
     if type_.name != "decimal":
         return value
     unscaled = _fraction(value) * 10**DECIMAL_SCALE
     return json_of_decimal(unscaled.numerator, DECIMAL_SCALE) if unscaled.denominator == 1 else value
 
 
-def beyond_arrow(rows: Iterable[Mapping[str, Any]], types: Mapping[str, CqlType]) -> list[str]:
-    """The columns that hold a decimal or varint which Decimal128 cannot: more than 9 decimals or 38 digits."""
-    found: dict[str, None] = {}
+def beyond_arrow(
+    rows: Iterable[Mapping[str, Any]], types: Mapping[str, CqlType], keeps: Collection[str] = ()
+) -> list[str]:
+    """The columns that hold what Arrow cannot: a map with an empty key, and, unless it `keeps` decimals, numbers with
+    more decimals or digits than Decimal128 has.
+    """
+    values = [(name, value) for row in rows for name, value in row.items()]
+    return list(dict.fromkeys(name for name, value in values if _is_beyond(types[name], value, keeps)))
 
-    def check(type_: CqlType, value: Any) -> Any:
-        if value != EMPTY and type_.name in ("decimal", "varint"):
+
+def _is_beyond(type_: CqlType, value: Any, keeps: Collection[str]) -> bool:
+    if value is None or value == EMPTY:
+        return False
+    match type_.name:
+        case "decimal" | "varint":
             unscaled = _fraction(value) * 10 ** (DECIMAL_SCALE if type_.name == "decimal" else 0)
-            if unscaled.denominator != 1 or abs(unscaled) >= 10**MAX_DIGITS:
-                found[name] = None
-        return value
-
-    for row in rows:
-        for name, value in row.items():
-            _walked(types[name], value, check)
-    return list(found)
+            return "decimal" not in keeps and (unscaled.denominator != 1 or abs(unscaled) >= 10**MAX_DIGITS)
+        case "list" | "set" | "vector":
+            parts = [(type_.args[0], element) for element in value]
+        case "map":
+            if any(key == EMPTY for key, _ in value):
+                return True
+            parts = [(arg, part) for pair in value for arg, part in zip(type_.args, pair, strict=True)]
+        case "tuple":
+            parts = list(zip(type_.args, value, strict=True))
+        case "udt":
+            parts = [(arg, value[name]) for name, arg in zip(type_.fields, type_.args, strict=True)]
+        case _:
+            return False
+    return any(_is_beyond(arg, part, keeps) for arg, part in parts)
 
 
 def _fraction(value: Any) -> Fraction:

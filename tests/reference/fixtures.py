@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from tests.reference.statistics_header import parse
 from tests.reference.types import CqlType, types_of_schema
 
 PROJECT = Path(__file__).parents[2]
@@ -93,9 +92,6 @@ def refusal(fixture: FixtureSet) -> str | None:
         version = version_of(data_file)
         if version not in SERVED_VERSIONS:
             return f"version {version}"
-        header = parse(data_file.with_name(data_file.name.replace("Data.db", "Statistics.db")).read_bytes(), version)
-        if header.partitioner == "LocalPartitioner":
-            return "a table of a secondary index"
     return None
 
 

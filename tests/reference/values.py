@@ -22,7 +22,7 @@ from tests.reference.reader import Reader
 from tests.reference.types import CqlType
 
 EMPTY = {"$empty": True}
-MAY_BE_EMPTY = ("ascii", "text", "blob", "empty")
+MAY_BE_EMPTY = ("ascii", "text", "blob", "custom", "empty")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -32,7 +32,7 @@ def json_of(type_: CqlType, value: bytes | None) -> Any:
     if value == b"" and type_.name not in MAY_BE_EMPTY:
         return EMPTY
     match type_.name:
-        case "ascii" | "text":
+        case "ascii" | "text" | "empty":
             return value.decode()
         case "boolean":
             return value != b"\0"

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from flightsrv.arrow.types import COMPATIBLE, TypeMapping
 from flightsrv.config import Settings
 from flightsrv.cql.ddl import parse_ddl
 from flightsrv.cql.schema import TableSchema
@@ -64,9 +65,13 @@ def _table_like(fixture: FixtureSet, table: str) -> str:
 
 @contextmanager
 def scan_of(
-    schema: TableSchema, sstables: tuple[SSTable, ...], settings: Settings = SETTINGS, **request: Any
+    schema: TableSchema,
+    sstables: tuple[SSTable, ...],
+    settings: Settings = SETTINGS,
+    mapping: TypeMapping = COMPATIBLE,
+    **request: Any,
 ) -> Iterator[Scan]:
-    plan = plan_scan(schema, sstables, ScanRequest(schema.keyspace, schema.table, **request))
+    plan = plan_scan(schema, sstables, ScanRequest(schema.keyspace, schema.table, **request), mapping)
     with closing(Scan(plan, settings, pools(), BufferPool())) as scan:
         yield scan
 

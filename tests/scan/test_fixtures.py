@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from flightsrv.errors import FlightsrvError, ValueFormError
-from tests.reference.arrow_form import beyond_arrow, comparable, rows_of_arrow
+from flightsrv.arrow.types import COMPATIBLE, NATIVE
+from flightsrv.errors import FlightsrvError, UnrepresentableError
+from tests.reference.arrow_form import NATIVE_KEEPS, beyond_arrow, comparable, rows_of_arrow
 from tests.reference.fixtures import FixtureSet, params, refusal
 from tests.reference.render import line_of
 from tests.reference.sstables import sstables_of
@@ -34,16 +35,19 @@ def is_served(fixture: FixtureSet) -> bool:
     )
 
 
+@pytest.mark.parametrize("keeps", [(), NATIVE_KEEPS], ids=["compatible", "native"])
 @pytest.mark.parametrize("fixture", params(is_served))
-def test_a_scan_gives_the_rows_the_node_gave(fixture: FixtureSet) -> None:
+def test_a_scan_gives_the_rows_the_node_gave(fixture: FixtureSet, keeps: tuple[str, ...]) -> None:
+    mapping = NATIVE if keeps else COMPATIBLE
     expected, types = fixture.expected_rows() or [], fixture.types
-    lost = beyond_arrow(expected, types)
+    lost = beyond_arrow(expected, types, keeps)
     if lost:
-        with pytest.raises(ValueFormError, match=f"column ({'|'.join(lost)}): a (decimal|varint)"):
-            batches_of(fixture)
+        what = r"(a (decimal|varint) with more than \d|a map with an empty key)"
+        with pytest.raises(UnrepresentableError, match=f"^column ({'|'.join(lost)}) of the row with key .*: {what}"):
+            batches_of(fixture, mapping=mapping)
     columns = tuple(name for name in types if name not in lost)
-    rows = rows_of_arrow(batches_of(fixture, columns=columns), fixture.schema)
-    kept = [comparable({name: row[name] for name in columns}, types) for row in expected]
+    rows = rows_of_arrow(batches_of(fixture, columns=columns, mapping=mapping), fixture.schema)
+    kept = [comparable({name: row[name] for name in columns}, types, keeps) for row in expected]
     kept_types = {name: types[name] for name in columns}
     lines = [[line_of(row, kept_types) for row in each] for each in (rows, kept)]
     if fixture.schema["rows_order"].startswith("unspecified"):

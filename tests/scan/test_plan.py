@@ -4,14 +4,16 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from flightsrv.arrow.types import COMPATIBLE, NATIVE
 from flightsrv.cql.ddl import parse_ddl
 from flightsrv.errors import RequestError, UnsupportedRequestError
 from flightsrv.kernels.scalars import BYTES, SCALARS, SIGNED
-from flightsrv.scan.plan import RANDOM, Plan, TokenRange, plan_scan, refuse_unserved, token_ranges
+from flightsrv.scan.plan import RANDOM, Plan, TokenRange, plan_scan, token_ranges
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, MURMUR3
 
@@ -26,7 +28,10 @@ def table(columns: str, key: str = "k") -> Any:
 
 
 def sstables(*partitioners: str) -> tuple[Any, ...]:
-    return tuple(SimpleNamespace(statistics=SimpleNamespace(partitioner=each)) for each in partitioners)
+    header = SimpleNamespace(min_timestamp_us=0, min_local_deletion_time_s=0, min_ttl_s=0, static_columns=())
+    descriptor = SimpleNamespace(version=SimpleNamespace(has_uint_deletion_time=True))
+    statistics = [SimpleNamespace(partitioner=each, header=header) for each in partitioners]
+    return tuple(SimpleNamespace(descriptor=descriptor, statistics=each) for each in statistics)
 
 
 def planned(definition: str, key: str = "k", files: tuple[Any, ...] = sstables(MURMUR3), **request: Any) -> Plan:
@@ -101,18 +106,20 @@ def test_now_is_when_the_scan_is_planned(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize(
-    ("columns", "what"),
+    ("type_", "compatible", "native"),
     [
-        ("k int, v list<int>", "column v is a non-frozen list<int>"),
-        ("k int, v map<int, text>", "column v is a non-frozen map<int, text>"),
-        ("k int, v counter", "column v is of type counter"),
-        ("k int, v 'com.example.Own'", "column v is of type 'com.example.Own'"),
-        ("k int, v frozen<list<frozen<tuple<int, 'com.example.Own'>>>>", "column v is of type "),
+        ("counter", pa.int64(), pa.int64()),
+        ("'com.example.Own'", pa.string(), pa.binary()),
+        ("map<int, 'com.example.Own'>", pa.map_(pa.int32(), pa.string()), pa.map_(pa.int32(), pa.binary())),
+        ("vector<float, 3>", pa.list_(pa.float32()), pa.list_(pa.float32(), 3)),
     ],
 )
-def test_a_table_with_a_type_that_is_not_served_is_refused_by_its_column(columns: str, what: str) -> None:
-    with pytest.raises(UnsupportedRequestError, match=f"^table ks.t: {what}.*not served yet$"):
-        refuse_unserved(table(columns))
+def test_any_type_can_be_planned_in_either_mapping(type_: str, compatible: pa.DataType, native: pa.DataType) -> None:
+    of_v = table(f"k int, v {type_}")
+    for mapping, wanted in ((COMPATIBLE, compatible), (NATIVE, native)):
+        plan = plan_scan(of_v, sstables(MURMUR3), ScanRequest("ks", "t"), mapping)
+        assert plan.schema.field("v").type == wanted
+        assert plan.mapping == mapping
 
 
 @pytest.mark.parametrize("type_", ["frozen<list<int>>", "frozen<tuple<int, text>>", "vector<float, 3>"])

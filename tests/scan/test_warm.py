@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from flightsrv.arrow.types import NATIVE, TypeMapping
 from flightsrv.errors import FlightsrvError
 from flightsrv.kernels.jit import KERNELS, MODE
 from flightsrv.scan.folders import find_table_folders
 from flightsrv.scan.warm import TABLES, warm
 from tests.reference.fixtures import copied_sets
 from tests.scan.scanning import batches_of
+
+OR_TEXT = TypeMapping(on_unrepresentable="text")
 
 pytestmark = pytest.mark.skipif(MODE == "python", reason="nothing is compiled")
 
@@ -27,7 +30,7 @@ def compiled() -> set[tuple[str, str]]:
 def scan_everything() -> None:
     """Every copied fixture, in this order: whole, then what a token range, columns and small batches add."""
     for fixture in copied_sets():
-        for request in ({}, {"token_start": 0}, {"limit": 3}):
+        for request in ({}, {"token_start": 0}, {"limit": 3}, {"mapping": NATIVE}, {"mapping": OR_TEXT}):
             with suppress(FlightsrvError):  # damaged, or not served
                 batches_of(fixture, **request)
 

@@ -21,17 +21,17 @@ def test_every_field_arrives():
     request = parsed(
         version=2, ddl="CREATE TABLE t (k int PRIMARY KEY)", snapshot="before-upgrade_1", token_start=-(1 << 63),
         token_end=(1 << 63) - 1, wraparound=True, columns=["k", "v"], predicates=[], limit=(1 << 64) - 1, now_s=9,
-        tombstones=True,
+        tombstones=True, types="native",
     )  # fmt: skip
     assert request == ScanRequest(
         "ks", "t", "CREATE TABLE t (k int PRIMARY KEY)", "before-upgrade_1", -(1 << 63), (1 << 63) - 1, ("k", "v"),
-        (1 << 64) - 1, 9, True,
+        (1 << 64) - 1, 9, True, "native",
     )  # fmt: skip
 
 
 def test_null_is_the_same_as_absent():
     names = ("version", "ddl", "snapshot", "token_start", "token_end", "wraparound", "columns", "predicates", "filter")
-    assert parsed(**dict.fromkeys((*names, "aggregation", "limit", "now_s", "tombstones"))) == parsed()
+    assert parsed(**dict.fromkeys((*names, "aggregation", "limit", "now_s", "tombstones", "types"))) == parsed()
 
 
 def test_unknown_fields_are_ignored():
@@ -65,6 +65,7 @@ def test_a_field_that_is_not_served_is_refused_by_name(field, value):
         ("version", -1), ("version", "2"), ("version", True), ("token_start", 1 << 63), ("token_start", 1.5),
         ("token_end", -(1 << 63) - 1), ("token_end", "0"), ("columns", []), ("columns", "k"), ("columns", [1]),
         ("limit", -1), ("limit", 1 << 64), ("limit", True), ("now_s", -1), ("wraparound", "yes"),
+        ("types", "Native"), ("types", ""), ("types", True), ("types", ["native"]),
     ],
 )  # fmt: skip
 def test_a_bad_value_names_its_field(field, value):

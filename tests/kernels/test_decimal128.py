@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from flightsrv.cql.numbers import write_decimal, write_varint
-from flightsrv.kernels.decimals import DIGITS, TOO_FINE, TOO_LONG, gather_decimals
+from flightsrv.kernels.decimal128 import DIGITS, NUMBER_LIMBS, TOO_FINE, TOO_LONG, gather_decimals
 from flightsrv.kernels.gather import WRONG_SIZE
 from tests.kernels.places import is_valid, places_of
 
@@ -21,13 +21,16 @@ WIDE = Context(prec=200)
 SCALE = 9
 
 
-def gathered(values: list[bytes | None], has_scale: bool, scale: int) -> int | list[Decimal | None]:
+def gathered(
+    values: list[bytes | None], has_scale: bool, scale: int, nulls_instead: bool = False
+) -> int | list[Decimal | None]:
     """Values as Python's decimals, or what the kernel said instead of a count of nulls."""
     found = places_of(values)
     out = np.full((found.count + 1, 2), -1, np.int64)
     valid = np.full(found.count // 8 + 1, 255, np.uint8)
-    limbs = np.full(5, -1, np.int64)
-    nulls = int(gather_decimals(found.at, found.size, 0, found.count, has_scale, scale, limbs, out, valid, 0))
+    scratch = np.full(NUMBER_LIMBS + 1, -1, np.int64)
+    how = (has_scale, scale, nulls_instead, scratch)
+    nulls = int(gather_decimals(found.at, found.size, 0, found.count, *how, out, valid, 0))
     if nulls < 0:
         return nulls
     assert nulls == is_valid(valid, found.count).count(False)
@@ -51,6 +54,13 @@ def decimal_of(value: Decimal) -> int | Decimal | None:
 @example(1, -28)
 @example(1, -29)
 @example(10**20, 29)
+@example(-(2**63), 0)
+@example(2**63 - 1, 0)
+@example(-(2**63), 9)
+@example(-(2**32), 9)
+@example(-(2**54) * 5**9, 0)
+@example(15 * 10**60, 61)
+@example(10**2000, 2000)
 def test_a_decimal_is_exact_or_refused(unscaled: int, scale: int) -> None:
     value = Decimal(unscaled).scaleb(-scale, WIDE)
     wanted = Fraction(unscaled) * Fraction(10) ** (SCALE - scale)
@@ -89,3 +99,15 @@ def test_null_and_empty_are_null() -> None:
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_a_decimal_without_digits_is_malformed(size: int) -> None:
     assert gathered([bytes(size)], True, SCALE) == WRONG_SIZE
+
+
+def test_a_number_that_does_not_fit_may_be_null_instead() -> None:
+    values = [write_decimal(Decimal(text)) for text in ("1.5", "1E-10", "1E+30", "-2")]
+    assert gathered(list(values), True, SCALE, nulls_instead=True) == [Decimal("1.5"), None, None, Decimal(-2)]
+    assert gathered([b"\7", b"\x7f" * 16], False, 0, nulls_instead=True) == [Decimal(7), None]
+    assert gathered([values[0], bytes(4)], True, SCALE, nulls_instead=True) == WRONG_SIZE
+
+
+def test_a_number_that_would_take_too_long_to_work_out_is_too_long() -> None:
+    assert gathered([bytes(4 * NUMBER_LIMBS - 1) + b"\1"], False, 0) == [Decimal(1)]
+    assert gathered([bytes(4 * NUMBER_LIMBS) + b"\1"], False, 0) == TOO_LONG
