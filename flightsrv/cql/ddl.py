@@ -1,48 +1,38 @@
 """A table's schema from CQL text: a snapshot's schema.cql, DESCRIBE's output, or what a client sends.
 
-Sources: org.apache.cassandra.cql3.statements.schema.CreateTableStatement, CreateViewStatement, AlterTableStatement;
+Sources: org.apache.cassandra.cql3.statements.schema.CreateTableStatement, CreateViewStatement;
 org.apache.cassandra.db.SchemaCQLHelper, which writes schema.cql.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from flightsrv.cql.alterations import UserTypes, altered, altered_type, plain_column, with_columns
 from flightsrv.cql.grammar import parse_statements
-from flightsrv.cql.schema import (
-    COMPOUND,
-    COUNTER,
-    DENSE,
-    Column,
-    ColumnKind,
-    DroppedColumn,
-    TableSchema,
-    default_names,
-    in_storage_order,
-)
+from flightsrv.cql.schema import COMPOUND, COUNTER, DENSE, Column, TableSchema, default_names
 from flightsrv.cql.statements import (
     AlterTable,
-    ColumnDefinition,
+    AlterType,
+    Create,
     CreateTable,
     CreateType,
     CreateView,
     Options,
     PrimaryKey,
     Statement,
+    Use,
 )
 from flightsrv.cql.types import CqlType
-from flightsrv.cql.user_types import resolve_type, resolve_user_types
+from flightsrv.cql.user_types import Fields, resolve_type, resolve_user_types
 from flightsrv.errors import SchemaError
 
 DDL_CACHE_SIZE: Final = 128
 """How many texts' tables are remembered."""
-NEVER_AGAIN_US: Final = (1 << 63) - 1
-"""When a column was dropped if the DROP does not say: no cell of it ever counts."""
-
-UserTypes = Mapping[str, CqlType]
 
 
 def parse_ddl(text: str, keyspace: str, table: str) -> TableSchema:
@@ -69,16 +59,47 @@ def find_table(text: str, keyspace: str, table: str) -> TableSchema | None:
 @lru_cache(maxsize=DDL_CACHE_SIZE)
 def parse_tables(text: str, keyspace: str) -> Mapping[str, TableSchema]:
     """All tables and views of a keyspace in a text, by name."""
-    statements = [statement for statement in parse_statements(text) if is_in(statement.keyspace, keyspace)]
-    definitions = {statement.name: statement.fields for statement in statements if isinstance(statement, CreateType)}
-    user_types = resolve_user_types(keyspace, definitions)
+    statements = statements_of(text, keyspace)
+    user_types = resolve_user_types(keyspace, type_definitions(statements))
     tables: dict[str, TableSchema] = {}
     for statement in statements:
-        try:
+        with placed_at(statement):
             apply(statement, keyspace, tables, user_types)
-        except SchemaError as error:
-            raise SchemaError(f"CQL, line {statement.line}, column {statement.column}: {error}") from None
     return tables
+
+
+def statements_of(text: str, keyspace: str) -> list[Statement]:
+    """The statements about one keyspace. Names without one are in it until a USE says otherwise."""
+    used: str | None = None
+    found: list[Statement] = []
+    for statement in parse_statements(text):
+        if isinstance(statement, Use):
+            used = statement.name
+        elif is_in(statement.keyspace or used, keyspace):
+            found.append(statement)
+    return found
+
+
+def type_definitions(statements: Iterable[Statement]) -> dict[str, Fields]:
+    """The user types as they are in the end: a type that is altered is another one in all tables."""
+    definitions: dict[str, Fields] = {}
+    for statement in statements:
+        match statement:
+            case CreateType() if not (statement.if_not_exists and statement.name in definitions):
+                definitions[statement.name] = statement.fields
+            case AlterType() if statement.name in definitions:
+                with placed_at(statement):
+                    definitions[statement.name] = altered_type(definitions[statement.name], statement)
+    return definitions
+
+
+@contextmanager
+def placed_at(statement: Statement) -> Iterator[None]:
+    """A SchemaError tells where its statement stands."""
+    try:
+        yield
+    except SchemaError as error:
+        raise SchemaError(f"CQL, line {statement.line}, column {statement.column}: {error}") from None
 
 
 def is_in(qualifier: str | None, keyspace: str) -> bool:
@@ -88,6 +109,8 @@ def is_in(qualifier: str | None, keyspace: str) -> bool:
 
 def apply(statement: Statement, keyspace: str, tables: dict[str, TableSchema], user_types: UserTypes) -> None:
     match statement:
+        case Create() if statement.if_not_exists and statement.name in tables:
+            pass
         case CreateTable():
             tables[statement.name] = created(statement, keyspace, user_types)
         case CreateView():
@@ -131,27 +154,6 @@ def key_columns(
     return tuple(partition), tuple(clustering)
 
 
-def plain_column(definition: ColumnDefinition, user_types: UserTypes, *, static: bool = False) -> Column:
-    kind: ColumnKind = "static" if static or definition.static else "regular"
-    return Column(definition.name, resolve_type(definition.type, user_types), kind)
-
-
-def with_columns(schema: TableSchema, added: Sequence[Column]) -> TableSchema:
-    """The schema with more static and regular columns, shown after those it has."""
-    every = [*schema.static, *schema.regular, *added]
-    names = [column.name for column in every + list(schema.partition_key + schema.clustering)]
-    if len(set(names)) < len(names):
-        raise SchemaError("two columns have the same name")
-    counter = {COUNTER} if any(column.type.kind == "counter" for column in every) else set()
-    return replace(
-        schema,
-        static=in_storage_order(column for column in every if column.kind == "static"),
-        regular=in_storage_order(column for column in every if column.kind == "regular"),
-        flags=schema.flags | counter,
-        column_order=schema.column_order + tuple(column.name for column in added),
-    )
-
-
 def as_compact(schema: TableSchema) -> TableSchema:
     """The schema of a table WITH COMPACT STORAGE: how it is stored, with columns that CQL does not show.
 
@@ -189,40 +191,3 @@ def created_view(statement: CreateView, keyspace: str, tables: Mapping[str, Tabl
     view = TableSchema(keyspace, statement.name, statement.options.id, partition_key, clustering, is_view=True)
     rest = (name for name in names if name not in key.partition + key.clustering)
     return with_columns(view, [Column(name, types[name], "regular") for name in rest])
-
-
-def altered(schema: TableSchema, statement: AlterTable, user_types: UserTypes) -> TableSchema:
-    for name in statement.dropped:
-        schema = without_column(schema, name, statement.dropped_time_us)
-    for old, new in statement.renamed:
-        schema = with_renamed_key(schema, old, new)
-    static = schema.is_static_compact
-    added = [plain_column(definition, user_types, static=static) for definition in statement.added]
-    for column in added:
-        if column.name in schema.dropped and schema.dropped[column.name].dropped_time_us == NEVER_AGAIN_US:
-            raise SchemaError(f"{column.name} is added again, but its DROP does not say USING TIMESTAMP")
-    return with_columns(schema, added)
-
-
-def without_column(schema: TableSchema, name: str, dropped_time_us: int | None) -> TableSchema:
-    column = next((column for column in schema.static + schema.regular if column.name == name), None)
-    if column is None:
-        raise SchemaError(f"DROP of {name}, which is no static or regular column")
-    time_us = NEVER_AGAIN_US if dropped_time_us is None else dropped_time_us
-    return replace(
-        schema,
-        static=tuple(kept for kept in schema.static if kept is not column),
-        regular=tuple(kept for kept in schema.regular if kept is not column),
-        dropped={**schema.dropped, name: DroppedColumn(name, column.type, column.kind, time_us)},
-        column_order=tuple(kept for kept in schema.column_order if kept != name),
-    )
-
-
-def with_renamed_key(schema: TableSchema, old: str, new: str) -> TableSchema:
-    if schema.column(new) or old not in [column.name for column in schema.partition_key + schema.clustering]:
-        raise SchemaError(f"RENAME of {old} to {new}: only key columns can be renamed, to names that are free")
-
-    def renamed(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        return tuple(replace(column, name=new) if column.name == old else column for column in columns)
-
-    return replace(schema, partition_key=renamed(schema.partition_key), clustering=renamed(schema.clustering))

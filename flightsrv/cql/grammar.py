@@ -1,6 +1,7 @@
 """From CQL text to statements; the grammar is ddl.lark.
 
-Only CREATE TABLE, TYPE and MATERIALIZED VIEW and ALTER TABLE say anything here; others are passed over unread.
+Only CREATE TABLE, TYPE and MATERIALIZED VIEW, ALTER TABLE and TYPE, and USE say anything here; others are passed over
+unread.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from flightsrv.cql.statements import (
     AlterTable,
+    AlterType,
     ColumnDefinition,
     CreateTable,
     CreateType,
@@ -25,6 +27,7 @@ from flightsrv.cql.statements import (
     PrimaryKey,
     Statement,
     TypeName,
+    Use,
 )
 from flightsrv.errors import LimitError, SchemaError
 
@@ -95,29 +98,37 @@ class ToStatements(Transformer[Token, Any]):
             frozenset[str]().union(*(part.descending for part in given)),
         )
 
+    def if_not_exists(self, _: list[Any]) -> bool:
+        return True
+
     def create_table(self, parts: list[Any]) -> CreateTable:
-        keyspace, name = parts[0]
+        keyspace, name = parts[1]
         columns = tuple(part for part in parts if isinstance(part, ColumnDefinition))
         keys = tuple(part for part in parts if isinstance(part, PrimaryKey))
-        return CreateTable(keyspace, name, columns, keys, parts[-1])
+        return CreateTable(keyspace, name, bool(parts[0]), columns, keys, parts[-1])
 
     def field(self, parts: list[Any]) -> tuple[str, TypeName]:
         return parts[0], parts[1]
 
     def create_type(self, parts: list[Any]) -> CreateType:
-        keyspace, name = parts[0]
-        return CreateType(keyspace, name, tuple(parts[1:]))
+        keyspace, name = parts[1]
+        return CreateType(keyspace, name, bool(parts[0]), tuple(parts[2:]))
 
     def selected(self, parts: list[str]) -> tuple[str, ...]:
         return tuple(parts)
 
     def create_view(self, parts: list[Any]) -> CreateView:
-        (keyspace, name), selected, (base_keyspace, base_name) = parts[:3]
-        return CreateView(keyspace, name, selected, base_keyspace, base_name, parts[-2], parts[-1])
+        if_not_exists, (keyspace, name), selected, (base_keyspace, base_name) = parts[:4]
+        return CreateView(keyspace, name, bool(if_not_exists), selected, base_keyspace, base_name, parts[-2], parts[-1])
 
     def drop(self, parts: list[Any]) -> dict[str, Any]:
         *names, time_us = parts
         return {"dropped": tuple(names), "dropped_time_us": None if time_us is None else int(time_us)}
+
+    def drop_compact_storage(self, parts: list[str]) -> dict[str, Any]:
+        if [part.lower() for part in parts] != ["compact", "storage"]:
+            raise ValueError(f"a comma is missing between {parts[0]} and {parts[1]}")
+        return {"drops_compact_storage": True}
 
     def add(self, parts: list[ColumnDefinition]) -> dict[str, Any]:
         return {"added": tuple(parts)}
@@ -127,6 +138,19 @@ class ToStatements(Transformer[Token, Any]):
 
     def rename(self, parts: list[tuple[str, str]]) -> dict[str, Any]:
         return {"renamed": tuple(parts)}
+
+    def change_type(self, parts: list[Any]) -> dict[str, Any]:
+        return {"changed": (parts[0], parts[1])}
+
+    def add_field(self, parts: list[tuple[str, TypeName]]) -> dict[str, Any]:
+        return {"added": parts[0]}
+
+    def alter_type(self, parts: list[Any]) -> AlterType:
+        keyspace, name = parts[0]
+        return AlterType(keyspace, name, **parts[1])
+
+    def use(self, parts: list[str]) -> Use:
+        return Use(None, parts[0])
 
     def alter_table(self, parts: list[Any]) -> AlterTable:
         keyspace, name = parts[0]
@@ -158,7 +182,8 @@ STATEMENT: Final = re.compile(
 )
 """All up to a semicolon that stands in no comment, string or name."""
 READ: Final = re.compile(
-    rf"(CREATE{BLANK}++(TABLE|COLUMNFAMILY|TYPE|MATERIALIZED{BLANK}++VIEW)|ALTER{BLANK}++TABLE)\b", re.IGNORECASE
+    rf"(CREATE{BLANK}++(TABLE|COLUMNFAMILY|TYPE|MATERIALIZED{BLANK}++VIEW)|ALTER{BLANK}++(TABLE|COLUMNFAMILY|TYPE)|USE)\b",
+    re.IGNORECASE,
 )
 """How the statements begin that are read."""
 

@@ -96,12 +96,9 @@ def in_storage_order(columns: Iterable[Column]) -> tuple[Column, ...]:
 
 
 def select_order(static: Iterable[Column], regular: Iterable[Column]) -> tuple[str, ...]:
-    """Names as SELECT * orders them: static columns, then regular ones, each by the bytes of their names.
-
-    A column of type `empty` is left out: Cassandra adds it to compact tables that have no column, and hides it.
-    """
+    """Names as SELECT * orders them: static columns, then regular ones, each by the bytes of their names."""
     by_name = [sorted(columns, key=lambda column: column.name_bytes) for columns in (static, regular)]
-    return tuple(column.name for column in by_name[0] + by_name[1] if column.type.kind != "empty")
+    return tuple(column.name for column in by_name[0] + by_name[1])
 
 
 HeaderColumns = Iterable[tuple[bytes, str]]
@@ -116,11 +113,12 @@ def schema_from_header(
     static_columns: HeaderColumns,
     regular_columns: HeaderColumns,
 ) -> TableSchema:
-    """The schema that one SSTable's serialization header tells, when there is no other.
+    """The schema that serialization headers tell, when there is no other.
 
     A header has no names for key columns. They get those Cassandra itself gives where nobody chose any: the partition
     key is `key`, `key2`, `key3` ..., the clustering `column1`, `column2` ...; a name that another column has already is
-    passed over. Raises SchemaError when a type's text makes no sense.
+    passed over. Columns of type `empty` are not shown: compact tables have them, and CQL hides them. Raises SchemaError
+    when a type's text makes no sense.
     """
     static = tuple(header_column(name, text, "static") for name, text in static_columns)
     regular = tuple(header_column(name, text, "regular") for name, text in regular_columns)
@@ -147,7 +145,7 @@ def schema_from_header(
         in_storage_order(static),
         in_storage_order(regular),
         flags=frozenset({COMPOUND} | counter),
-        column_order=select_order(static, regular),
+        column_order=select_order(static, (column for column in regular if column.type.kind != "empty")),
     )
 
 

@@ -48,19 +48,29 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateTable(Statement):
+class Use(Statement):
+    """`name` is the keyspace of names that have none, from here on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Create(Statement):
+    if_not_exists: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTable(Create):
     columns: tuple[ColumnDefinition, ...]
     primary_keys: tuple[PrimaryKey, ...]
     options: Options
 
 
 @dataclass(frozen=True, slots=True)
-class CreateType(Statement):
+class CreateType(Create):
     fields: tuple[tuple[str, TypeName], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class CreateView(Statement):
+class CreateView(Create):
     selected: tuple[str, ...]
     """Empty for *."""
     base_keyspace: str | None
@@ -71,9 +81,19 @@ class CreateView(Statement):
 
 @dataclass(frozen=True, slots=True)
 class AlterTable(Statement):
-    """Nothing is dropped, added or renamed by ALTER TABLE ... WITH."""
+    """Nothing is dropped, added, renamed or changed by ALTER TABLE ... WITH."""
 
     dropped: tuple[str, ...] = ()
     dropped_time_us: int | None = None
     added: tuple[ColumnDefinition, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
+    changed: tuple[str, TypeName] | None = None
+    """A column's other type."""
+    drops_compact_storage: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AlterType(Statement):
+    added: tuple[str, TypeName] | None = None
+    renamed: tuple[tuple[str, str], ...] = ()
+    changed: tuple[str, TypeName] | None = None

@@ -21,6 +21,7 @@ from flightsrv.cql.ddl import parse_tables
 from flightsrv.cql.grammar import parse_type_name
 from flightsrv.cql.schema import (
     COMPOUND,
+    DENSE,
     Column,
     ColumnKind,
     DroppedColumn,
@@ -163,8 +164,14 @@ def table_from_rows(
         flags=flags,
         is_view=is_view,
     )
-    shown = () if schema.is_static_compact else schema.regular
-    return replace(schema, column_order=select_order(schema.static, shown))
+    return replace(schema, column_order=select_order(schema.static, shown_regular(schema)))
+
+
+def shown_regular(schema: TableSchema) -> Iterable[Column]:
+    """Regular columns that CQL shows: in a compact table not those that Cassandra added, for want of any."""
+    if schema.is_static_compact:
+        return ()
+    return (column for column in schema.regular if column.type.kind != "empty" or DENSE not in schema.flags)
 
 
 def key_columns(columns: Iterable[Column]) -> tuple[Column, ...]:
