@@ -11,7 +11,7 @@ import numpy as np
 
 from flightsrv.errors import LimitError, SSTableError, UnsupportedSSTableError, Where
 from flightsrv.io.buffered import read_component
-from flightsrv.scan.folders import find_sstables
+from flightsrv.scan.live import find_sstables
 from flightsrv.scan.sstables import SSTable, open_data, open_sstable
 from flightsrv.slab import Array, BufferPool
 from flightsrv.sstable import statistics

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -11,15 +12,16 @@ import pyarrow as pa
 from flightsrv.arrow.types import TypeMapping, arrow_schema
 from flightsrv.config import ArrowTypes, Settings
 from flightsrv.cql.schema import TableSchema
-from flightsrv.errors import FlightsrvError, SSTableError
+from flightsrv.errors import FlightsrvError
 from flightsrv.scan.catalog import Catalog, Table, table_statistics
+from flightsrv.scan.disk_schemas import rows_of
 from flightsrv.scan.flow import Pools
-from flightsrv.scan.folders import TableFolder, live_sstables
 from flightsrv.scan.history import result_schema
+from flightsrv.scan.inventory import Inventory, take_inventory
+from flightsrv.scan.live import Listing, live_sstables, settled
 from flightsrv.scan.plan import plan_scan
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.run import Scan
-from flightsrv.scan.schemas import rows_of
 from flightsrv.scan.sstables import open_sstable
 from flightsrv.slab import BufferPool
 
@@ -55,6 +57,10 @@ class Engine:
         infos = [self._info(table) for table in self.catalog.tables()]
         return [info for info in infos if info is not None]
 
+    def inventory(self) -> Inventory:
+        """The tables and SSTables there are, not opened. Raises SSTableError when a folder cannot be listed."""
+        return take_inventory(self.catalog)
+
     def arrow_schema(self, request: ScanRequest) -> pa.Schema:
         """The schema of what a scan would answer; no look at the disk when the request brings its DDL.
 
@@ -68,18 +74,19 @@ class Engine:
 
     def open_scan(self, request: ScanRequest) -> Scan:
         """A scan of the table as it is now. Raises NotServedError, RequestError, SchemaError, SSTableError."""
-        table = self.catalog.table(request.keyspace, request.table)
-        schema = self.catalog.request_schema(request)
-        listing = self.catalog.listing(table, request.snapshot)
-        while True:
-            try:
-                plan = plan_scan(schema, self.catalog.opened(listing), request, self._mapping(request.types))
-                return Scan(plan, self._settings, self._pools, self._buffers)
-            except SSTableError:
-                now = self.catalog.listing(table, request.snapshot)
-                if now == listing:
-                    raise
-                listing = now  # SSTables went away before they were open: a node is at work here
+        catalog = self.catalog
+
+        def see() -> tuple[Table, Listing]:
+            table = catalog.table(request.keyspace, request.table)
+            return table, catalog.listing(table, request.snapshot)
+
+        def open_seen(seen: tuple[Table, Listing]) -> Scan:
+            table, listing = seen
+            schema = catalog.request_schema(request, table)
+            plan = plan_scan(schema, catalog.opened(listing), request, self._mapping(request.types))
+            return Scan(plan, self._settings, self._pools, self._buffers)
+
+        return settled(see, open_seen)
 
     def close(self) -> None:
         """End the threads; scans must be closed."""
@@ -110,11 +117,14 @@ class Engine:
         """How a request that asks for these types, or for none, gets its values."""
         return TypeMapping((types or self._settings.arrow_types) == "native", self._settings.on_unrepresentable)
 
-    def _rows(self, schema: TableSchema, folders: list[TableFolder]) -> list[dict[str, Any]]:
+    def _rows(self, schema: TableSchema, folders: list[Path]) -> list[dict[str, Any]]:
         """All rows of a small table, as Python values."""
-        found = [item for folder in folders for item in live_sstables(folder.path).items()]
-        sstables = tuple(open_sstable(descriptor, components) for descriptor, components in found)
-        plan = plan_scan(schema, sstables, ScanRequest(schema.keyspace, schema.table))
+        return settled(lambda: live_sstables(folders), lambda listing: self._rows_of(schema, listing))
+
+    def _rows_of(self, schema: TableSchema, listing: Listing) -> list[dict[str, Any]]:
+        found = [item for sstables in listing.values() for item in sstables.items()]
+        opened = tuple(open_sstable(descriptor, components) for descriptor, components in found)
+        plan = plan_scan(schema, opened, ScanRequest(schema.keyspace, schema.table))
         scan = Scan(plan, self._settings, self._pools, self._buffers)
         with closing(scan), closing(scan.selections()) as selections:
             return [row for selection in selections for row in rows_of(schema, selection)]

@@ -2,8 +2,10 @@
 
     <data>/<keyspace>/<table>-<32 hex>/                     a table of a Cassandra data folder
     <data>/<keyspace>/<table>-<32 hex>/snapshots/<name>/    one of its snapshots
+    <data>/<keyspace>/<table>-<32 hex>/backups/             copies of all its SSTables, if the node makes such
+    <data>/<keyspace>/<table>-<32 hex>/.<index>/            a secondary index: a table of its own, that nobody asks for
 
-A folder given by the user may be a data folder, a keyspace's, a table's or a snapshot's. Source:
+A folder given by the user may be a data folder, a keyspace's, a table's, a snapshot's or that of backups. Source:
 org.apache.cassandra.db.Directories.
 """
 
@@ -11,21 +13,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 from uuid import UUID
 
-from flightsrv.errors import CorruptSSTableError, SSTableError, Where
-from flightsrv.io.buffered import read_component
-from flightsrv.sstable import txn_log
-from flightsrv.sstable.cursor import Cursor
-from flightsrv.sstable.descriptor import Descriptor, id_order, parse_name
-from flightsrv.sstable.version import version_of
+from flightsrv.errors import SSTableError, Where
+from flightsrv.sstable.descriptor import parse_name
 
-_TABLE_FOLDER = re.compile(r"(\w+)-([0-9a-f]{32})", re.ASCII)
-_NAME = re.compile(r"\w+", re.ASCII)
-SNAPSHOTS = "snapshots"
+_TABLE_FOLDER: Final = re.compile(r"(\w+)-([0-9a-f]{32})", re.ASCII)
+_NAME: Final = re.compile(r"\w+", re.ASCII)
+Stamps = Mapping[str, tuple[int, int, int] | None]
+
+SNAPSHOTS: Final = "snapshots"
+BACKUPS: Final = "backups"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,32 +40,51 @@ class TableFolder:
     table: str
     id: UUID | None
     """From the folder's name; None where it has none."""
+    is_of_node: bool = False
+    """It was found in a data folder; the user did not name it, or its keyspace's."""
 
 
-def find_table_folders(given: Path) -> list[TableFolder]:
-    """Every table's folder at or below a folder that a user named. Raises SSTableError when it cannot be listed."""
+def find_table_folders(given: Path, keyspace: str | None = None) -> list[TableFolder]:
+    """Every table's folder at or below a folder that a user named; only those of a keyspace, if one is asked for.
+
+    What goes away meanwhile is left out. Raises SSTableError when a folder cannot be listed.
+    """
     if not given.is_dir():
         raise SSTableError("is not a folder", Where(str(given)))
     given = given.resolve()
-    if _holds_sstables(given):
-        return [_single_folder(given)]
-    below = list(_subfolders(given))
-    tables = [_table_folder(each, given.name) for each in below if _TABLE_FOLDER.fullmatch(each.name)]
-    if tables:
-        return tables
-    return [_table_folder(table, keyspace.name) for keyspace in below for table in _subfolders(keyspace)]
+    found = list(_found(given, keyspace))
+    return found if keyspace is None else [each for each in found if each.keyspace == keyspace]
 
 
-def _single_folder(path: Path) -> TableFolder:
-    """A table's folder, or that of a snapshot of it: the names are in the path."""
-    table = path.parent.parent if path.parent.name == SNAPSHOTS else path
-    return _table_folder(table, table.parent.name, path)
+def listed_folders(given: Path) -> set[Path]:
+    """All folders that say by what they list which tables there are at or below a given one, and which SSTables. Raises
+    as find_table_folders does."""
+    tables = {each.path for each in find_table_folders(given)}
+    given = given.resolve()
+    return tables | {given} | (set() if given in tables else set(_subfolders(given)))
 
 
-def _table_folder(folder: Path, keyspace: str, path: Path | None = None) -> TableFolder:
+def _found(given: Path, keyspace: str | None) -> Iterator[TableFolder]:
+    table = given.parent.parent if given.parent.name == SNAPSHOTS else given
+    table = given.parent if given.name == BACKUPS else table
+    if _TABLE_FOLDER.fullmatch(table.name) or _holds_sstables(given):
+        yield _table_folder(table, table.parent.name, given)
+        return
+    below = _subfolders(given)
+    if any(_TABLE_FOLDER.fullmatch(each.name) for each in below):
+        yield from (_table_folder(each, given.name) for each in below if _TABLE_FOLDER.fullmatch(each.name))
+        return
+    for each in below:
+        if _NAME.fullmatch(each.name) and keyspace in (None, each.name):
+            yield from (
+                _table_folder(table, each.name, is_of_node=True) for table in _subfolders(each, may_be_gone=True)
+            )
+
+
+def _table_folder(folder: Path, keyspace: str, path: Path | None = None, *, is_of_node: bool = False) -> TableFolder:
     named = _TABLE_FOLDER.fullmatch(folder.name)
     table, id = (named[1], UUID(named[2])) if named else (folder.name, None)
-    return TableFolder(path or folder, _as_name(keyspace), _as_name(table), id)
+    return TableFolder(path or folder, _as_name(keyspace), _as_name(table), id, is_of_node)
 
 
 def _as_name(text: str) -> str:
@@ -70,75 +92,49 @@ def _as_name(text: str) -> str:
     return text if _NAME.fullmatch(text) else re.sub(r"\W", "_", text, flags=re.ASCII) or "_"
 
 
-def _subfolders(path: Path) -> Iterator[Path]:
+def _subfolders(path: Path, *, may_be_gone: bool = False) -> list[Path]:
+    """The folders in a folder but for hidden ones, in order."""
     try:
         with os.scandir(path) as entries:
-            yield from sorted(Path(each.path) for each in entries if each.is_dir() and not each.name.startswith("."))
+            return sorted(Path(each.path) for each in entries if each.is_dir() and not each.name.startswith("."))
     except OSError as error:
-        raise SSTableError(f"cannot be listed: {os.strerror(error.errno or 0)}", Where(str(path))) from error
+        if may_be_gone and isinstance(error, FileNotFoundError):
+            return []
+        raise _not_listed(path, error) from error
 
 
 def list_names(path: Path) -> list[str]:
-    """The names of a folder's files. Raises SSTableError when it cannot be listed."""
+    """The names of a folder's files and folders, in order. Raises SSTableError when it cannot be listed."""
     try:
-        return sorted(each.name for each in path.iterdir())
+        with os.scandir(path) as entries:
+            return sorted(each.name for each in entries)
     except OSError as error:
-        raise SSTableError(f"cannot be listed: {os.strerror(error.errno or 0)}", Where(str(path))) from error
+        raise _not_listed(path, error) from error
+
+
+def list_stamps(path: Path) -> Stamps:
+    """A folder's files, with what tells an SSTable, or a transaction log, from another that takes its name: inode,
+    bytes, nanoseconds of its last change. Raises SSTableError when it cannot be listed."""
+    found: dict[str, tuple[int, int, int] | None] = {}
+    try:
+        with os.scandir(path) as entries:
+            for each in entries:
+                found[each.name] = None
+                if each.name.endswith(("Data.db", ".log")):
+                    with suppress(FileNotFoundError):
+                        status = each.stat()
+                        found[each.name] = (status.st_ino, status.st_size, status.st_mtime_ns)
+    except OSError as error:
+        raise _not_listed(path, error) from error
+    return found
+
+
+def _not_listed(path: Path, error: OSError) -> SSTableError:
+    return SSTableError(f"cannot be listed: {os.strerror(error.errno or 0)}", Where(str(path)))
 
 
 def _holds_sstables(path: Path) -> bool:
     return any((name := parse_name(each)) is not None and name.component == "Data.db" for each in list_names(path))
-
-
-def find_sstables(folder: Path) -> dict[Descriptor, frozenset[str]]:
-    """The SSTables of a folder, oldest id first, and the components each has.
-
-    Raises UnsupportedSSTableError when one is of a version this reader does not know, CorruptSSTableError when one has
-    Statistics.db but no Data.db.
-    """
-    return _sstables_among(list_names(folder), folder, frozenset())
-
-
-def live_sstables(folder: Path) -> dict[Descriptor, frozenset[str]]:
-    """Those that a node would read: no transaction is writing them or about to delete them. Raises as find_sstables,
-    and CorruptSSTableError for a transaction log that makes no sense.
-    """
-    names = list_names(folder)
-    while True:
-        try:
-            return _sstables_among(names, folder, _not_live(names, folder))
-        except CorruptSSTableError:
-            now = list_names(folder)
-            if now == names:
-                raise
-            names = now  # a node is at work here
-
-
-def _not_live(names: list[str], folder: Path) -> frozenset[str]:
-    """The names of SSTables that transaction logs take away. The logs are read after the folder was listed, so that
-    one which ends meanwhile takes the old SSTables away, not the new one."""
-    paths = [str(folder / name) for name in names if txn_log.is_log_name(name)]
-    logs = [txn_log.parse(Cursor(read_component(path), path)) for path in paths]
-    return frozenset().union(*(log.not_live for log in logs))
-
-
-def _sstables_among(names: list[str], folder: Path, left_out: frozenset[str]) -> dict[Descriptor, frozenset[str]]:
-    components: dict[tuple[str, str, str], set[str]] = {}
-    for each in names:
-        name = parse_name(each)
-        if name is not None and f"{name.letters}-{name.id}-{name.format}" not in left_out:
-            components.setdefault((name.format, name.letters, name.id), set()).add(name.component)
-    found = {}
-    for (format, letters, id), files in sorted(components.items(), key=lambda item: id_order(item[0][2])):
-        data_name = f"{letters}-{id}-{format}-Data.db"
-        version = version_of(format, letters, str(folder / data_name))
-        descriptor = Descriptor(str(folder), version, id)
-        if "Data.db" not in files:
-            if "Statistics.db" not in files:
-                continue  # a leftover of a deletion, or of another tool
-            raise CorruptSSTableError("the file is missing", Where(descriptor.path("Data.db")))
-        found[descriptor] = frozenset(files)
-    return found
 
 
 def snapshot_folders(folders: Iterable[TableFolder], name: str) -> list[Path]:

@@ -15,6 +15,7 @@ from flightsrv.sstable.compression_info import NEVER_RAW, CompressionInfo
 from flightsrv.sstable.cursor import Cursor
 from flightsrv.sstable.descriptor import Descriptor
 from flightsrv.sstable.statistics import Statistics
+from flightsrv.sstable.stats import NO_COMPRESSION_RATIO
 from flightsrv.stages.decompress import Chunks
 from flightsrv.stages.read import Extent
 
@@ -107,7 +108,7 @@ def open_sstable(descriptor: Descriptor, components: frozenset[str]) -> SSTable:
             data_file_bytes,
             components,
         )
-    _refuse_lost_compression(descriptor, components)
+    _refuse_lost_compression(descriptor, components, parsed.stats.compression_ratio)
     return _uncompressed(descriptor, parsed, data_file_bytes, components)
 
 
@@ -129,15 +130,20 @@ def _uncompressed(
     )
 
 
-def _refuse_lost_compression(descriptor: Descriptor, components: frozenset[str]) -> None:
-    """Compressed bytes must never be taken for rows: TOC.txt tells that there was a CompressionInfo.db."""
-    if "TOC.txt" not in components:
-        return
-    path = descriptor.path("TOC.txt")
-    if "CompressionInfo.db" in toc.parse(Cursor(read_component(path), path)):
-        raise CorruptSSTableError(
-            "TOC.txt lists the file, but it is missing", Where(descriptor.path("CompressionInfo.db"))
-        )
+def _refuse_lost_compression(descriptor: Descriptor, components: frozenset[str], compression_ratio: float) -> None:
+    """Compressed bytes must never be taken for rows. A node gives an SSTable that is not compressed a CRC.db; without
+    that, TOC.txt and Statistics.db must tell that there never was a CompressionInfo.db."""
+    what = None
+    if "TOC.txt" in components:
+        path = descriptor.path("TOC.txt")
+        if "CompressionInfo.db" in toc.parse(Cursor(read_component(path), path)):
+            what = "TOC.txt lists the file, but it is missing"
+    elif "CRC.db" not in components:
+        what = "the file is missing, and so are CRC.db and TOC.txt, which would tell that there was none"
+    if what is None and "CRC.db" not in components and compression_ratio != NO_COMPRESSION_RATIO:
+        what = f"the file is missing, but Statistics.db has a compression ratio of {compression_ratio}"
+    if what is not None:
+        raise CorruptSSTableError(what, Where(descriptor.path("CompressionInfo.db")))
 
 
 def open_data(sstable: SSTable) -> BufferedFile:

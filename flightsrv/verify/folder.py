@@ -14,11 +14,9 @@ from pathlib import Path
 
 from flightsrv.config import Settings
 from flightsrv.errors import CorruptSSTableError, SSTableError, UnsupportedSSTableError, Where
-from flightsrv.io.buffered import read_component
 from flightsrv.scan.flow import Pools
 from flightsrv.scan.folders import find_table_folders, list_names
-from flightsrv.sstable import txn_log
-from flightsrv.sstable.cursor import Cursor
+from flightsrv.scan.live import doomed_sstables, transactions
 from flightsrv.sstable.descriptor import Descriptor, FileName, id_order, parse_name
 from flightsrv.sstable.version import version_of
 from flightsrv.verify.components import check_components
@@ -106,10 +104,9 @@ class _Verifier:
     def _not_live(self, folder: Path, names: list[str]) -> Generator[Finding, None, set[str]]:
         """Which SSTables were being written or deleted when their node stopped."""
         found: set[str] = set()
-        for name in filter(txn_log.is_log_name, names):
-            path = str(folder / name)
+        for name, replicas in transactions({folder: names}).items():
             try:
-                found |= txn_log.parse(Cursor(read_component(path), path)).not_live
+                found |= {sstable for _, sstable in doomed_sstables(name, replicas, {folder: names})}
             except SSTableError as error:
                 self.summary.errors += 1
                 offset, field = error.where.offset, error.where.field

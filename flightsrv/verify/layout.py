@@ -13,7 +13,7 @@ from flightsrv.errors import CorruptSSTableError, SchemaError
 from flightsrv.io.buffered import BufferedFile
 from flightsrv.kernels.run import RunHeader
 from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, MURMUR3, run_header
-from flightsrv.scan.schemas import schema_from_sstable
+from flightsrv.scan.schemas import schema_from_sstables
 from flightsrv.scan.sstables import SSTable, open_sstable
 from flightsrv.slab import BufferPool
 from flightsrv.sstable.descriptor import Descriptor
@@ -76,7 +76,7 @@ def layout_of(report: Report, descriptor: Descriptor, present: frozenset[str], c
 
 def _schemas_of(sstable: SSTable) -> Iterator[TableSchema]:
     """What the header says, then what it may mean: 3.0 wrote frozen UDTs as if they were not (CASSANDRA-15035)."""
-    schema = schema_from_sstable("ks", "table", sstable)
+    schema = schema_from_sstables("ks", "table", [sstable])
     yield schema
     frozen = replace(schema, static=tuple(map(_frozen, schema.static)), regular=tuple(map(_frozen, schema.regular)))
     if frozen != schema and not sstable.descriptor.version.has_metadata_checksum:

@@ -24,7 +24,7 @@ from flightsrv.kernels.run import RunHeader
 from flightsrv.kernels.status import CORRUPT, NEED_INPUT, OUTPUT_FULL
 from flightsrv.kernels.vint import SLACK
 from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, run_header
-from flightsrv.scan.schemas import schema_from_sstable
+from flightsrv.scan.schemas import schema_from_sstables
 from tests.reference.sstables import SSTable as Reference
 from tests.scan.scanning import open_file
 from tests.sstable.components import SSTable, copied
@@ -46,7 +46,7 @@ Found = list[tuple[bytes, int, Any]]
 
 def header_of(sstable: SSTable) -> RunHeader:
     opened = open_file(sstable.data_file)
-    return run_header(opened, schema_from_sstable("ks", "t", opened), LEAST_TOKEN, GREATEST_TOKEN)
+    return run_header(opened, schema_from_sstables("ks", "t", [opened]), LEAST_TOKEN, GREATEST_TOKEN)
 
 
 class Surveying:

@@ -19,7 +19,7 @@ from flightsrv.scan.flow import Pools
 from flightsrv.scan.plan import plan_scan
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.run import Scan
-from flightsrv.scan.schemas import schema_from_sstable
+from flightsrv.scan.schemas import schema_from_sstables
 from flightsrv.scan.sstables import SSTable, open_sstable
 from flightsrv.slab import BufferPool
 from flightsrv.sstable.descriptor import Descriptor, parse_name
@@ -47,7 +47,7 @@ def open_file(data_file: Path) -> SSTable:
 def schema_of(fixture: FixtureSet, sstables: tuple[SSTable, ...]) -> TableSchema:
     """The schema that a set's DDL tells, or its first SSTable's header where it has none."""
     if fixture.expected is None or not fixture.schema.get("cql"):
-        return schema_from_sstable("ks", "t", sstables[0])
+        return schema_from_sstables("ks", "t", sstables)
     keyspace, table = fixture.schema.get("keyspace") or "ks", fixture.schema.get("table") or "t"
     text = fixture.schema["cql"]
     if text.startswith("CREATE MATERIALIZED VIEW"):
