@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from flightsrv.scan.inventory import Inventory
 from flightsrv.scan.request import ScanRequest
 from flightsrv.telemetry.clocks import ScanClocks
 
@@ -68,6 +69,8 @@ class Engine(Protocol):
     """Everything that blocks. Any thread may call any of it. Raises errors of the tree in flightsrv.errors."""
 
     def tables(self) -> Sequence[TableInfo]: ...
+
+    def inventory(self) -> Inventory: ...
 
     def arrow_schema(self, request: ScanRequest) -> pa.Schema:
         """The schema of what a scan would answer; not a look at the disk when the request brings its DDL."""

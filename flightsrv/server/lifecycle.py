@@ -1,6 +1,7 @@
 """A server from its start to its end: two listeners, the ready line, and a shutdown that ends.
 
-Start:  the ops port opens (alive, not ready); the engine is warmed up and lists its tables; the Flight port opens.
+Start:  the ops port opens (alive, not ready); the engine is warmed up and lists its tables, which are watched from then
+        on; the Flight port opens.
 Stop:   not ready any more; no new scans, those that wait are refused; the scans under way get `drain_s` to finish and
         are cancelled then; both ports close. With the default drain this takes less than 5 s whatever the clients do.
 """
@@ -30,6 +31,7 @@ from flightsrv.server.engine import Engine
 from flightsrv.server.memory import keep_freed_memory
 from flightsrv.server.service import SERVICE, FlightService
 from flightsrv.server.threads import in_thread
+from flightsrv.server.watch import Watch
 from flightsrv.telemetry.setup import Telemetry
 
 log = logging.getLogger(__name__)
@@ -61,7 +63,8 @@ class Server:
         observer = Observer(self._telemetry)
         self._admission = Admission(settings.max_concurrent_scans, settings.admission_wait_s, meters)
         self._do_get = DoGet(engine, settings, self._admission, observer, meters)
-        self._service = FlightService(engine, self._do_get, observer, meters)
+        self._service = FlightService(engine, self._do_get, observer)
+        self._watch = Watch(engine, meters)
         self._health = health.aio.HealthServicer()
         self._flight = grpc.aio.server(options=_grpc_options(settings.max_concurrent_scans))
         self._flight.add_generic_rpc_handlers((self._service.handlers(),))
@@ -78,6 +81,7 @@ class Server:
             await in_thread(self._warm)
         tables = await self._service.tables()
         log.info("%d tables of %d keyspaces", len(tables), len({table.keyspace for table in tables}))
+        await in_thread(self._watch.start)
         self.flight_address = self._open_flight(self._settings.listen)
         await self._health.set(SERVICE, health_pb2.HealthCheckResponse.SERVING)
         await self._flight.start()
@@ -86,6 +90,7 @@ class Server:
     async def stop(self) -> None:
         """Shut down as the module says. Works after a start that failed or was cancelled, too."""
         self._ready = False
+        self._watch.stop()
         await self._health.enter_graceful_shutdown()
         self._admission.close()
         drain_s = self._settings.drain_s

@@ -33,7 +33,6 @@ from flightsrv.server.flight_pb2 import (
 )
 from flightsrv.server.messages import read_message, written
 from flightsrv.server.threads import in_thread
-from flightsrv.telemetry.meters import Meters
 
 SERVICE = "arrow.flight.protocol.FlightService"
 
@@ -46,18 +45,11 @@ UNKNOWN = -1
 class FlightService:
     """All methods of one server but DoGet. Everything here belongs to the event loop's thread."""
 
-    def __init__(self, engine: Engine, do_get: DoGet, observer: Observer, meters: Meters) -> None:
+    def __init__(self, engine: Engine, do_get: DoGet, observer: Observer) -> None:
         self._engine = engine
         self._do_get = do_get
         self._observer = observer
         self._catalog_calls = asyncio.Semaphore(CATALOG_CALLS_AT_ONCE)
-        self._table_count: int | None = None
-        meters.gauge(
-            "cqlite.flight.tables_discovered",
-            "{entry}",
-            "Tables seen when they were last listed.",
-            lambda: self._table_count,
-        )
 
     def handlers(self) -> grpc.GenericRpcHandler:
         """What to add to a grpc.aio server."""
@@ -78,11 +70,9 @@ class FlightService:
         return grpc.method_handlers_generic_handler(SERVICE, methods)
 
     async def tables(self) -> list[TableInfo]:
-        """All tables that are there now; how many is what the gauge says until the next time."""
+        """All tables that are there now."""
         async with self._catalog_calls:
-            tables = list(await in_thread(self._engine.tables))
-        self._table_count = len(tables)
-        return tables
+            return list(await in_thread(self._engine.tables))
 
     async def _list_flights(self, call: Call, payload: bytes) -> None:
         """The criteria, when there are any, are the start of keyspace.table."""

@@ -6,11 +6,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from flightsrv.errors import NotServedError, ScanCancelledError
+from flightsrv.scan.inventory import Inventory
 from flightsrv.scan.request import ScanRequest
 from flightsrv.server.flight_pb2 import FlightData
 from flightsrv.telemetry.clocks import ScanClocks
@@ -101,6 +103,10 @@ class FakeEngine:
 
     def tables(self) -> list[FakeTable]:
         return self.known
+
+    def inventory(self) -> Inventory:
+        names = [f"{table.keyspace}.{table.table}" for table in self.known]
+        return Inventory({name: frozenset({(Path(name), "nb-1-big")}) for name in names})
 
     def arrow_schema(self, request: ScanRequest) -> pa.Schema:
         self.at_schema(request)
