@@ -15,7 +15,6 @@ from flightsrv.sstable.compression_info import NEVER_RAW, CompressionInfo
 from flightsrv.sstable.cursor import Cursor
 from flightsrv.sstable.descriptor import Descriptor
 from flightsrv.sstable.statistics import Statistics
-from flightsrv.sstable.stats import NO_COMPRESSION_RATIO
 from flightsrv.stages.decompress import Chunks
 from flightsrv.stages.read import Extent
 
@@ -108,7 +107,7 @@ def open_sstable(descriptor: Descriptor, components: frozenset[str]) -> SSTable:
             data_file_bytes,
             components,
         )
-    _refuse_lost_compression(descriptor, components, parsed.stats.compression_ratio)
+    _refuse_lost_compression(descriptor, components)
     return _uncompressed(descriptor, parsed, data_file_bytes, components)
 
 
@@ -130,18 +129,18 @@ def _uncompressed(
     )
 
 
-def _refuse_lost_compression(descriptor: Descriptor, components: frozenset[str], compression_ratio: float) -> None:
-    """Compressed bytes must never be taken for rows. A node gives an SSTable that is not compressed a CRC.db; without
-    that, TOC.txt and Statistics.db must tell that there never was a CompressionInfo.db."""
-    what = None
+def _refuse_lost_compression(descriptor: Descriptor, components: frozenset[str]) -> None:
+    """Compressed bytes must never be taken for rows. An SSTable that is not compressed was written with a CRC.db: it is
+    there, or TOC.txt tells of it."""
+    listed: tuple[str, ...] = ()
     if "TOC.txt" in components:
         path = descriptor.path("TOC.txt")
-        if "CompressionInfo.db" in toc.parse(Cursor(read_component(path), path)):
-            what = "TOC.txt lists the file, but it is missing"
-    elif "CRC.db" not in components:
-        what = "the file is missing, and so are CRC.db and TOC.txt, which would tell that there was none"
-    if what is None and "CRC.db" not in components and compression_ratio != NO_COMPRESSION_RATIO:
-        what = f"the file is missing, but Statistics.db has a compression ratio of {compression_ratio}"
+        listed = toc.parse(Cursor(read_component(path), path))
+    what = None
+    if "CompressionInfo.db" in listed:
+        what = "TOC.txt lists the file, but it is missing"
+    elif "CRC.db" not in components and "CRC.db" not in listed:
+        what = "the file is missing, and neither a CRC.db nor TOC.txt tells that there was none"
     if what is not None:
         raise CorruptSSTableError(what, Where(descriptor.path("CompressionInfo.db")))
 

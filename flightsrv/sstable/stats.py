@@ -28,8 +28,6 @@ from flightsrv.sstable.cursor import Cursor
 from flightsrv.sstable.header import types
 from flightsrv.sstable.version import Version
 
-NO_COMPRESSION_RATIO = -1.0
-"""Of an SSTable that is not compressed; some of 3.0 that are have it too."""
 NO_DELETION_TIME_S = 2**63 - 1
 """Never deleted, never expires: later than any time, as in Cassandra 5.0."""
 

@@ -56,7 +56,7 @@ def layout_of(report: Report, descriptor: Descriptor, present: frozenset[str], c
         return None
     _check_partitioner(report, statistics)
     # CRC.db may be damaged, and TOC.txt is compared with the files already.
-    needed = {"CompressionInfo.db"} if chunks.checksums is None else {"CompressionInfo.db", "CRC.db"}
+    needed = {"CompressionInfo.db", "TOC.txt"} if chunks.checksums is None else {"CompressionInfo.db", "CRC.db"}
     sstable = open_sstable(descriptor, present & needed)
     is_sorted = statistics.partitioner in (MURMUR3, BYTE_ORDERED)
     try:
