@@ -109,3 +109,14 @@ def test_a_command_gets_one_flag_for_each_setting():
     failed = CliRunner().invoke(serve, ["--batch-rows", "0"])
     assert failed.exit_code == 2
     assert "--batch-rows: '0' is not a whole number" in failed.output
+
+
+@pytest.mark.parametrize(
+    ("flag", "values"), [("arrow_types", ["compatible", "native"]), ("on_unrepresentable", ["error", "null", "text"])]
+)
+def test_a_choice_is_one_of_some_words(flag, values):
+    for value in values:
+        assert getattr(config.load({flag: value}, {}), flag) == value
+    assert getattr(config.load({}, {}), flag) == values[0]
+    with pytest.raises(click.UsageError, match=f"'Native' is none of {', '.join(values)}"):
+        config.load({flag: "Native"}, {})

@@ -123,7 +123,8 @@ def arrow_type(type_: CqlType, mapping: TypeMapping = COMPATIBLE) -> pa.DataType
         return mapping.simple_type(type_.kind)
 
     def field(name: str, argument: CqlType, nullable: bool = True) -> pa.Field:
-        return pa.field(name, arrow_type(argument, mapping), nullable, _native_metadata(argument, mapping) or None)
+        metadata = _metadata(argument, mapping) if mapping.native else None
+        return pa.field(name, arrow_type(argument, mapping), nullable, metadata)
 
     arguments = type_.arguments
     if type_.kind == "map":
@@ -139,17 +140,15 @@ def arrow_type(type_: CqlType, mapping: TypeMapping = COMPATIBLE) -> pa.DataType
 def arrow_field(column: Column, mapping: TypeMapping = COMPATIBLE) -> pa.Field:
     """The field of a column, with what the wire says about it.
 
-    uuid is the canonical extension type arrow.uuid, by plain metadata. Inside other types it is bare bytes: pandas
-    cannot read lists of extension types.
+    uuid is the canonical extension type arrow.uuid, by plain metadata; inside other types only in the native mapping.
     """
-    metadata = {PUSHDOWN_KEY: PUSHDOWN.get(column.type.kind, b"none")} | _native_metadata(column.type, mapping)
-    if column.type.kind in ("uuid", "timeuuid"):
-        metadata[EXTENSION_KEY] = b"arrow.uuid"
+    metadata = {PUSHDOWN_KEY: PUSHDOWN.get(column.type.kind, b"none")} | _metadata(column.type, mapping)
     return pa.field(column.name, arrow_type(column.type, mapping), nullable=True, metadata=metadata)
 
 
-def _native_metadata(type_: CqlType, mapping: TypeMapping) -> dict[bytes, bytes]:
-    return {CQL_KEY: str(type_).encode()} if mapping.native else {}
+def _metadata(type_: CqlType, mapping: TypeMapping) -> dict[bytes, bytes]:
+    metadata = {CQL_KEY: str(type_).encode()} if mapping.native else {}
+    return metadata | {EXTENSION_KEY: b"arrow.uuid"} if type_.kind in ("uuid", "timeuuid") else metadata
 
 
 def arrow_schema(

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from flightsrv.arrow.types import arrow_field, arrow_schema, arrow_type, projected
+from flightsrv.arrow.types import NATIVE, TypeMapping, arrow_field, arrow_schema, arrow_type, projected
 from flightsrv.cql.ddl import parse_ddl
 from flightsrv.cql.schema import Column
 from flightsrv.cql.types import CqlType
@@ -64,6 +64,46 @@ def test_compound_types_are_never_pushed_down(type_, arrow):
     field = arrow_field(Column("c", type_, "regular"))
     assert field.type == arrow
     assert field.metadata == {b"cqlite:pushdown": b"none"}
+
+
+NATIVE_KINDS = {
+    "decimal": pa.utf8(),
+    "varint": pa.utf8(),
+    "duration": pa.struct([("months", pa.int32()), ("days", pa.int32()), ("nanoseconds", pa.int64())]),
+    "custom": pa.binary(),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_native_types_are_other_ones_for_what_would_lose_something(kind):
+    native = arrow_field(Column("c", CqlType(kind), "regular"), NATIVE)
+    assert native.type == NATIVE_KINDS.get(kind, KINDS[kind][0])
+    assert native.metadata[b"cqlite:pushdown"].decode() == KINDS[kind][1]
+    assert native.metadata[b"cql:type"].decode() == str(CqlType(kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_or_text_has_texts_for_numbers_and_all_else_as_ever(kind):
+    field = arrow_field(Column("c", CqlType(kind), "regular"), TypeMapping(on_unrepresentable="text"))
+    assert field.type == (pa.utf8() if kind in ("decimal", "varint") else KINDS[kind][0])
+    assert b"cql:type" not in field.metadata
+
+
+def test_native_fields_inside_of_others_say_what_they_are():
+    vector = arrow_type(CqlType("vector", (CqlType("tuple", (UUID,)),), dimension=3), NATIVE)
+    assert vector == pa.list_(pa.struct([("field_0", pa.binary(16))]), 3)
+    assert vector.value_field.metadata == {b"cql:type": b"frozen<tuple<uuid>>"}
+    assert vector.value_type.field(0).metadata == {b"cql:type": b"uuid", b"ARROW:extension:name": b"arrow.uuid"}
+    as_map = arrow_type(CqlType("map", (CqlType("timeuuid"), CqlType("varint"))), NATIVE)
+    assert as_map == pa.map_(pa.binary(16), pa.utf8())
+    assert as_map.key_field.metadata == {b"cql:type": b"timeuuid", b"ARROW:extension:name": b"arrow.uuid"}
+    assert not as_map.key_field.nullable
+    assert as_map.item_field.metadata == {b"cql:type": b"varint"}
+
+
+def test_compatible_fields_inside_of_others_say_nothing():
+    in_map = arrow_type(CqlType("map", (UUID, CqlType("list", (UUID,)))))
+    assert [in_map.key_field.metadata, in_map.item_field.metadata, in_map.item_type.value_field.metadata] == [None] * 3
 
 
 def test_children_have_the_names_cqlite_gives_them():

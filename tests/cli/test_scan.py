@@ -60,6 +60,16 @@ def test_files_of_arrow_hold_the_engines_rows(
     assert list(tmp_path.iterdir()) == [output]
 
 
+def test_native_types_are_in_files_and_in_json_lines(served: Served, tables: ServedTables, tmp_path: Path) -> None:
+    expected = tables.rows(KINDS, types="native")
+    assert expected.schema.field("f").type == pa.string()
+    output = tmp_path / "rows.parquet"
+    succeeded("scan", served.url, KINDS, "--now", NOW_S, "--types", "native", "-o", output)
+    assert parquet.read_table(output).to_pydict() == expected.to_pydict()
+    piped = succeeded("scan", served.url, KINDS, "--now", NOW_S, "--types", "native")
+    assert [json.loads(line) for line in piped.splitlines()] == plain_rows(expected)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_json_lines_hold_the_engines_rows_in_a_file_and_in_a_pipe(
     served: Served, tables: ServedTables, tmp_path: Path, name: str
