@@ -31,7 +31,7 @@ TOMBSTONE_TTL = -1
 """TTL of a deleted cell. A cell that does not expire has 0."""
 
 # Columns of Slabs.partitions.
-KEY_AT, KEY_SIZE, TOKEN, PARTITION_DELETION_US, PARTITION_DELETION_S, FIRST_ROW, PARTITION_FIELDS = range(7)
+KEY_AT, KEY_SIZE, TOKEN, TOKEN_LOW, PARTITION_DELETION_US, PARTITION_DELETION_S, FIRST_ROW, PARTITION_FIELDS = range(8)
 # Columns of Slabs.rows. A marker's deletion stands in DELETION_*; that of the range a boundary opens in LIVENESS_US and
 # LIVENESS_EXPIRES_S.
 KIND, LIVENESS_US, LIVENESS_TTL_S, LIVENESS_EXPIRES_S, DELETION_US, DELETION_S, SHADOWABLE, HAS_CELLS, ROW_FIELDS = (

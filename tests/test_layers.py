@@ -56,7 +56,7 @@ def test_what_works_on_bytes_opens_no_file(package: str) -> None:
 def kernels_of(path: Path) -> Iterator[ast.FunctionDef]:
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.FunctionDef) and any(
-            getattr(each, "id", "") == "kernel" for each in node.decorator_list
+            getattr(each, "id", "") in ("kernel", "outlined_kernel") for each in node.decorator_list
         ):
             yield node
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from flightsrv.kernels.jit import kernel
-from flightsrv.kernels.murmur3 import token_of
 from flightsrv.kernels.native import address_of
+from flightsrv.kernels.order import ANY_ORDER, compare_keys
 from flightsrv.kernels.run import (
     F_FLAGS,
     F_KEY_LENGTH,
@@ -22,22 +22,27 @@ from flightsrv.kernels.run import (
     F_PARTITION_DELETION,
     FACTS,
     FIELD,
-    HAS_TOKENS,
     IN_PARTITION,
+    KEY_COMPARATOR,
     OPEN_DELETION_S,
     OPEN_DELETION_US,
     OPEN_KEY_AT,
     OPEN_KEY_SIZE,
     OPEN_TOKEN,
+    OPEN_TOKEN_LOW,
     PARTITION_COUNT,
     ROW_COUNT,
     SKIPPING,
     STATIC_COLUMNS,
     TOKEN_AFTER,
+    TOKEN_AFTER_LOW,
     TOKEN_UPTO,
+    TOKEN_UPTO_LOW,
+    TOKENS,
     UNSIGNED_DELETION_TIME,
 )
 from flightsrv.kernels.status import CORRUPT, DONE, NEED_INPUT, OUTPUT_FULL
+from flightsrv.kernels.tokens import token_halves
 from flightsrv.kernels.unfiltered import END_OF_PARTITION, IS_MARKER, read_marker, read_row, read_static_row
 from flightsrv.kernels.vint import be16_at, be32_at, be64_at, byte_at
 from flightsrv.slab import (
@@ -50,7 +55,21 @@ from flightsrv.slab import (
     PARTITION_DELETION_S,
     PARTITION_DELETION_US,
     TOKEN,
+    TOKEN_LOW,
 )
+
+
+@kernel
+def _is_next(token, low, key_at, key_size, header, state):
+    """Whether a partition, whose token is not above that of the one before it, comes after it nevertheless."""
+    if token != state[OPEN_TOKEN]:
+        return False
+    if low != state[OPEN_TOKEN_LOW]:
+        return low > state[OPEN_TOKEN_LOW]
+    comparator = header.numbers[KEY_COMPARATOR]
+    if comparator == ANY_ORDER:
+        return True
+    return compare_keys(comparator, state[OPEN_KEY_AT], state[OPEN_KEY_SIZE], key_at, key_size, header.orders) < 0
 
 
 @kernel
@@ -84,17 +103,15 @@ def _partition(data, at, stop, header, state, row, slab):
         at += 12
         if deletion_s >= 1 << 31:  # negative where times are signed: an overflow
             deletion_s = np.int64(4294967294)
-    token = np.int64(0)
-    skipping = 0
-    if header.numbers[HAS_TOKENS]:
-        token = np.int64(token_of(address_of(data) + key, size))
-        if token < state[OPEN_TOKEN]:
-            state[FIELD] = F_ORDER
-            return CORRUPT, key
-        skipping = 1 if token <= header.numbers[TOKEN_AFTER] else 0
-        if token > header.numbers[TOKEN_UPTO]:
-            return DONE, -1
-    state[SKIPPING] = skipping
+    numbers = header.numbers
+    token, low = token_halves(numbers[TOKENS], address_of(data) + key, size)
+    if token <= state[OPEN_TOKEN] and not _is_next(token, low, address_of(data) + key, size, header, state):
+        state[FIELD] = F_ORDER
+        return CORRUPT, key
+    if token > numbers[TOKEN_UPTO] or (token == numbers[TOKEN_UPTO] and low > numbers[TOKEN_UPTO_LOW]):
+        return DONE, -1
+    is_before = token < numbers[TOKEN_AFTER] or (token == numbers[TOKEN_AFTER] and low <= numbers[TOKEN_AFTER_LOW])
+    state[SKIPPING] = 1 if is_before else 0
     if header.numbers[STATIC_COLUMNS]:
         status, at = read_static_row(data, at, stop, header, state, row, slab)
         if status != DONE:
@@ -102,6 +119,7 @@ def _partition(data, at, stop, header, state, row, slab):
     state[OPEN_KEY_AT] = address_of(data) + key
     state[OPEN_KEY_SIZE] = size
     state[OPEN_TOKEN] = token
+    state[OPEN_TOKEN_LOW] = low
     state[OPEN_DELETION_US] = deletion_us
     state[OPEN_DELETION_S] = deletion_s
     return DONE, at
@@ -113,6 +131,7 @@ def _record_partition(state, partition, row, slab):
     slab.partitions[partition, KEY_AT] = state[OPEN_KEY_AT]
     slab.partitions[partition, KEY_SIZE] = state[OPEN_KEY_SIZE]
     slab.partitions[partition, TOKEN] = state[OPEN_TOKEN]
+    slab.partitions[partition, TOKEN_LOW] = state[OPEN_TOKEN_LOW]
     slab.partitions[partition, PARTITION_DELETION_US] = state[OPEN_DELETION_US]
     slab.partitions[partition, PARTITION_DELETION_S] = state[OPEN_DELETION_S]
     slab.partitions[partition, FIRST_ROW] = row
@@ -125,10 +144,10 @@ def decode(data, start, stop, header, state, slab):
     """Fill a slab from data[start:stop].
 
     data: uint8 (n,), stop + SLACK <= n. header: RunHeader. state: int64 (STATE_FIELDS,): zero before the first call
-    but OPEN_TOKEN, the least token. slab: Slabs.of(run). Returns (status, stopped_at): NEED_INPUT at the start of the
-    first partition, row or marker that is not whole; OUTPUT_FULL; DONE when a partition is past TOKEN_UPTO; CORRUPT,
-    near the place, with state[FIELD]. ROW_COUNT, PARTITION_COUNT, FACTS and IN_PARTITION of the state tell what was
-    made.
+    but OPEN_TOKEN and OPEN_TOKEN_LOW, the least numbers; between calls the key at OPEN_KEY_AT must stay what it is.
+    slab: Slabs.of(run). Returns (status, stopped_at): NEED_INPUT at the start of the first partition, row or marker
+    that is not whole; OUTPUT_FULL; DONE when a partition is past TOKEN_UPTO; CORRUPT, near the place, with
+    state[FIELD]. ROW_COUNT, PARTITION_COUNT, FACTS and IN_PARTITION of the state tell what was made.
     """
     capacity = slab.rows.shape[0]
     at = start

@@ -154,7 +154,7 @@ def merge(slabs, state, rules, out_at, out_size):
         if made >= capacity:
             return OUTPUT_FULL, made, -1
         if not state.numbers[IN_PARTITION]:
-            run = enter_partition(slabs, state)
+            run = enter_partition(slabs, state, rules)
             if run == ALL_FINISHED:
                 return DONE, made, -1
             if run >= 0:

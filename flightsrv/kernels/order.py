@@ -8,9 +8,16 @@ from __future__ import annotations
 import numpy as np
 
 from flightsrv.kernels.compounds import compare_values
-from flightsrv.kernels.jit import kernel
-from flightsrv.kernels.scalars import compare_bytes, sign
-from flightsrv.slab import CLUSTERING, KEY_AT, KEY_SIZE, KIND, NOT_IN_BOUND, TOKEN
+from flightsrv.kernels.jit import kernel, outlined_kernel
+from flightsrv.kernels.scalars import BYTES, compare_bytes, sign
+from flightsrv.kernels.strings import compare_strings
+from flightsrv.slab import CLUSTERING, KEY_AT, KEY_SIZE, KIND, NOT_IN_BOUND, TOKEN, TOKEN_LOW
+
+# Instead of a comparator of partition keys.
+STRINGS = -1
+"""As Java strings: kernels/strings.py."""
+ANY_ORDER = -2
+"""Keys are in whatever order they are found in: it is not known, or not looked at."""
 
 
 @kernel
@@ -51,15 +58,30 @@ def compare_clusterings(slabs, rules, run_a, row_a, run_b, row_b):
     return sign(side_a, side_b)
 
 
+@outlined_kernel
+def _compare_by_type(comparator, a, a_size, b, b_size, orders):
+    if comparator == STRINGS:
+        return np.int64(compare_strings(a, a_size, b, b_size))
+    return np.int64(compare_values(comparator, a, a_size, b, b_size, orders))
+
+
 @kernel
-def compare_partitions(slabs, run_a, partition_a, run_b, partition_b):
-    """Order of two partitions: by token, then by the bytes of their keys."""
-    order = sign(slabs.partitions[run_a, partition_a, TOKEN], slabs.partitions[run_b, partition_b, TOKEN])
-    if order != 0:
-        return order
-    return compare_bytes(
-        slabs.partitions[run_a, partition_a, KEY_AT],
-        slabs.partitions[run_a, partition_a, KEY_SIZE],
-        slabs.partitions[run_b, partition_b, KEY_AT],
-        slabs.partitions[run_b, partition_b, KEY_SIZE],
-    )
+def compare_keys(comparator, a, a_size, b, b_size, orders):
+    """Order of two partition keys with equal tokens: by comparator, which is one of the Orders or STRINGS, then by
+    their bytes."""
+    order = np.int64(0)
+    if comparator != BYTES:
+        order = _compare_by_type(comparator, a, a_size, b, b_size, orders)
+    return order if order != 0 else compare_bytes(a, a_size, b, b_size)
+
+
+@kernel
+def compare_partitions(slabs, rules, run_a, partition_a, run_b, partition_b):
+    """Order of two partitions: by token, then by key."""
+    a = slabs.partitions[run_a, partition_a]
+    b = slabs.partitions[run_b, partition_b]
+    if a[TOKEN] != b[TOKEN]:
+        return sign(a[TOKEN], b[TOKEN])
+    if a[TOKEN_LOW] != b[TOKEN_LOW]:
+        return sign(a[TOKEN_LOW], b[TOKEN_LOW])
+    return compare_keys(rules.key_comparator, a[KEY_AT], a[KEY_SIZE], b[KEY_AT], b[KEY_SIZE], rules.orders)

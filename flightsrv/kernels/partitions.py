@@ -14,11 +14,13 @@ import numpy as np
 
 from flightsrv.kernels.cells import deletion_time_of
 from flightsrv.kernels.jit import kernel
-from flightsrv.kernels.murmur3 import token_of
 from flightsrv.kernels.native import address_of, compare, load_u8
+from flightsrv.kernels.order import ANY_ORDER, compare_keys
 from flightsrv.kernels.prefixes import DAMAGED, ENDS_EARLY, bound_end, clustering_end, deletion_at
-from flightsrv.kernels.run import MIN_TIMESTAMP_US, STATIC_COLUMNS, UNSIGNED_DELETION_TIME
+from flightsrv.kernels.run import KEY_COMPARATOR, MIN_TIMESTAMP_US, STATIC_COLUMNS, TOKENS, UNSIGNED_DELETION_TIME
+from flightsrv.kernels.scalars import sign
 from flightsrv.kernels.status import CORRUPT, NEED_INPUT, OUTPUT_FULL
+from flightsrv.kernels.tokens import token_halves
 from flightsrv.kernels.vint import be16_at, byte_at, uvint_at
 from flightsrv.slab import (
     CLUSTERING,
@@ -313,16 +315,19 @@ def survey(data, start, stop, position, header, state, boundaries, partitions):
 
 
 @kernel
-def first_out_of_order(partitions, start, stop, has_tokens):
-    """The first of partitions start..stop whose key is not above the one before it, or `stop`.
-
-    has_tokens: keys sort by Murmur3Partitioner's tokens first, and decode compares those; else by their bytes.
-    """
-    for i in range(max(start, 1), stop):
-        a, a_size = partitions.key_at[i - 1], partitions.key_size[i - 1]
+def first_out_of_order(partitions, start, stop, header):
+    """The first of partitions start..stop that does not come after the one before it, or `stop`. header: RunHeader."""
+    comparator, tokens = header.numbers[KEY_COMPARATOR], header.numbers[TOKENS]
+    start = max(start, 1)
+    if comparator == ANY_ORDER or start >= stop:
+        return stop
+    a, a_size = partitions.key_at[start - 1], partitions.key_size[start - 1]
+    a_token, a_low = token_halves(tokens, a, a_size)
+    for i in range(start, stop):
         b, b_size = partitions.key_at[i], partitions.key_size[i]
-        order = compare(a, b, min(a_size, b_size))
-        if order > 0 or (order == 0 and a_size >= b_size):
-            if not has_tokens or token_of(a, a_size) == token_of(b, b_size):
-                return i
+        b_token, b_low = token_halves(tokens, b, b_size)
+        order = sign(a_token, b_token) if a_token != b_token else sign(a_low, b_low)
+        if order > 0 or (order == 0 and compare_keys(comparator, a, a_size, b, b_size, header.orders) >= 0):
+            return i
+        a, a_size, a_token, a_low = b, b_size, b_token, b_low
     return stop

@@ -6,13 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flightsrv.kernels.compounds import Orders
+
 # State that a run carries from call to call.
-IN_PARTITION, OPEN_KEY_AT, OPEN_KEY_SIZE, OPEN_TOKEN, OPEN_DELETION_US, OPEN_DELETION_S, SKIPPING = range(7)
-FIELD, FACTS, ROW_COUNT, PARTITION_COUNT, STATE_FIELDS = range(7, 12)
+IN_PARTITION, OPEN_KEY_AT, OPEN_KEY_SIZE, OPEN_TOKEN, OPEN_TOKEN_LOW = range(5)
+OPEN_DELETION_US, OPEN_DELETION_S, SKIPPING, FIELD, FACTS, ROW_COUNT, PARTITION_COUNT, STATE_FIELDS = range(5, 13)
 
 # Columns of RunHeader.numbers.
-MIN_TIMESTAMP_US, MIN_DELETION_TIME_S, MIN_TTL_S, UNSIGNED_DELETION_TIME, STATIC_COLUMNS, HAS_TOKENS = range(6)
-TOKEN_AFTER, TOKEN_UPTO, RUN_NUMBERS = range(6, 9)
+MIN_TIMESTAMP_US, MIN_DELETION_TIME_S, MIN_TTL_S, UNSIGNED_DELETION_TIME, STATIC_COLUMNS, TOKENS = range(6)
+TOKEN_AFTER, TOKEN_AFTER_LOW, TOKEN_UPTO, TOKEN_UPTO_LOW, KEY_COMPARATOR, RUN_NUMBERS = range(6, 12)
+"""TOKENS: kernels/tokens.py has them; TOKEN_*: halves. KEY_COMPARATOR: kernels/order.py has it."""
 
 # What a damaged place is called; index into FIELDS.
 FIELDS = (
@@ -59,5 +62,7 @@ class RunHeader(NamedTuple):
     """int64 (columns,): cells up to this timestamp belong to a dropped column; NO_TIMESTAMP if it never was dropped."""
     present: np.ndarray[Any, Any]
     """int8 (columns,): scratch."""
+    orders: Orders
+    """Of KEY_COMPARATOR."""
     element: np.ndarray[Any, Any]
     """int64 (ELEMENT_FIELDS,): scratch."""

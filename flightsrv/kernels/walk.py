@@ -83,8 +83,10 @@ class MergeRules(NamedTuple):
     """int64 (clustering,): the types of the clustering columns."""
     reverse: np.ndarray[Any, Any]
     """int8 (clustering,)."""
+    key_comparator: int
+    """How partition keys with equal tokens compare: see kernels/order.py."""
     orders: Orders
-    """Of the comparators."""
+    """Of all comparators."""
     cell_kind: np.ndarray[Any, Any]
     """int8 (cells,): SIMPLE, COUNTER, or which complex column it is."""
     path_comparators: np.ndarray[Any, Any]
@@ -118,7 +120,7 @@ def row_stop_of(slabs, state, run):
 
 
 @kernel
-def enter_partition(slabs, state):
+def enter_partition(slabs, state, rules):
     """Enter the first partition of all runs. Returns the run that lacks a slab, -1 if none, or ALL_FINISHED.
 
     IN_PARTITION is for the caller to set, once the partition's head is dealt with.
@@ -134,7 +136,7 @@ def enter_partition(slabs, state):
         order = -1
         if count:
             first = members[0]
-            order = compare_partitions(slabs, run, cursor[run, PARTITION], first, cursor[first, PARTITION])
+            order = compare_partitions(slabs, rules, run, cursor[run, PARTITION], first, cursor[first, PARTITION])
         if order < 0:
             count = 0
         if order <= 0:

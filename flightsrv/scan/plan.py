@@ -8,29 +8,17 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from flightsrv.arrow.types import COMPATIBLE, TypeMapping
+from flightsrv.cql.partitioners import PARTITIONERS, Partitioner
 from flightsrv.cql.schema import TableSchema
-from flightsrv.errors import RequestError, UnsupportedRequestError
+from flightsrv.errors import RequestError, UnsupportedRequestError, UnsupportedSSTableError, Where
+from flightsrv.kernels.tokens import NO_TOKENS
 from flightsrv.kernels.walk import MergeRules
 from flightsrv.scan.history import history_columns, result_schema
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.rules import merge_rules
-from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, MURMUR3
 from flightsrv.scan.sstables import SSTable
+from flightsrv.scan.token_ranges import TokenRange, token_ranges
 from flightsrv.stages.encode import OutputColumn
-
-RANDOM = "org.apache.cassandra.dht.RandomPartitioner"
-
-
-@dataclass(frozen=True, slots=True)
-class TokenRange:
-    """Tokens above `after` up to `upto`."""
-
-    after: int
-    upto: int
-
-    @property
-    def is_whole_ring(self) -> bool:
-        return self.after == LEAST_TOKEN and self.upto == GREATEST_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +45,8 @@ class Plan:
 def plan_scan(
     table: TableSchema, sstables: tuple[SSTable, ...], request: ScanRequest, mapping: TypeMapping = COMPATIBLE
 ) -> Plan:
-    """Plan the scan of a table. Raises RequestError, UnsupportedRequestError."""
-    ranges = token_ranges(request.token_start, request.token_end)
-    _check_partitioners(table, sstables, ranges)
+    """Plan the scan of a table. Raises RequestError, UnsupportedRequestError, UnsupportedSSTableError."""
+    ranges = _ranges(table, sstables, request)
     schema = result_schema(table, request, mapping)
     return Plan(
         table,
@@ -78,30 +65,33 @@ def plan_scan(
     )
 
 
-def token_ranges(start: int | None, end: int | None) -> tuple[TokenRange, ...]:
-    """The range (start, end], which wraps round the ring if start is not below end; equal bounds are all of it."""
-    after = LEAST_TOKEN if start is None else start
-    upto = GREATEST_TOKEN if end is None else end
-    if after == upto:
-        return (TokenRange(LEAST_TOKEN, GREATEST_TOKEN),)
-    if after < upto:
-        return (TokenRange(after, upto),)
-    return tuple(
-        each for each in (TokenRange(LEAST_TOKEN, upto), TokenRange(after, GREATEST_TOKEN)) if each.after < each.upto
-    )
-
-
-def _check_partitioners(table: TableSchema, sstables: tuple[SSTable, ...], ranges: tuple[TokenRange, ...]) -> None:
-    partitioners = {each.statistics.partitioner for each in sstables}
+def _ranges(table: TableSchema, sstables: tuple[SSTable, ...], request: ScanRequest) -> tuple[TokenRange, ...]:
+    """The token ranges that are asked for, in the tokens of the table's partitioner."""
     name = f"table {table.keyspace}.{table.table}"
+    partitioners = {each.statistics.partitioner: _partitioner(each) for each in sstables}
     if len(partitioners) > 1:
         raise UnsupportedRequestError(f"{name} has SSTables of several partitioners: {', '.join(sorted(partitioners))}")
-    if partitioners <= {MURMUR3}:
-        return
-    if not all(each.is_whole_ring for each in ranges):
-        raise RequestError(f"{name} is not of Murmur3Partitioner: token ranges are not served")
-    if RANDOM in partitioners and len(sstables) > 1:
-        raise UnsupportedRequestError(f"{name} has several SSTables of RandomPartitioner, which are not merged yet")
+    if not partitioners:
+        return ()
+    (partitioner,) = partitioners.values()
+    for field, bound in (("token_start", request.token_start), ("token_end", request.token_end)):
+        if bound is not None and not partitioner.least_token <= bound <= partitioner.greatest_token:
+            raise RequestError(
+                f"{name} is of {partitioner.class_name}, and {field} is none of its tokens: {bound} is not a whole "
+                f"number from {partitioner.least_token} to {partitioner.greatest_token}"
+            )
+    ranges = token_ranges(request.token_start, request.token_end, partitioner)
+    if partitioner.tokens == NO_TOKENS and not all(each.is_whole_ring for each in ranges):
+        raise RequestError(f"{name} is of {partitioner.class_name}: token ranges are not served")
+    return ranges
+
+
+def _partitioner(sstable: SSTable) -> Partitioner:
+    name = sstable.statistics.partitioner
+    if name not in PARTITIONERS:
+        where = Where(sstable.descriptor.path("Statistics.db"), field="partitioner")
+        raise UnsupportedSSTableError(f"{name}, whose order of partitions is not known", where)
+    return PARTITIONERS[name]
 
 
 def _outputs(table: TableSchema, schema: pa.Schema, request: ScanRequest) -> list[OutputColumn]:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 import numpy as np
 
 from flightsrv.cql.comparators import comparators_of, path_type, unordered_type
+from flightsrv.cql.partitioners import MURMUR3_PARTITIONER, Partitioner, partitioner_of
 from flightsrv.cql.schema import Column, TableSchema
 from flightsrv.cql.types import CqlType
 from flightsrv.errors import UnsupportedRequestError
@@ -35,13 +36,16 @@ def merge_rules(
     dropped = [table.dropped.get(column.name) for column in cells]
     fields = [len(column.type.arguments) if _cell_kind(column.type) == UDT else 0 for column in cells]
     numbers = [run_numbers(each) for each in sstables]
-    comparators, orders = _comparators(table, len(sstables))
+    comparators, orders = _comparators(table, sstables)
+    clusterings = len(table.clustering)
+    partitioner = _partitioner(sstables)
     return MergeRules(
-        comparators=comparators[: len(table.clustering)],
+        comparators=comparators[:clusterings],
         reverse=np.array([column.reversed for column in table.clustering], np.int8),
+        key_comparator=partitioner.key_comparator(int(comparators[-1])),
         orders=orders,
         cell_kind=np.array([_cell_kind(column.type) for column in cells], np.int8),
-        path_comparators=comparators[len(table.clustering) :],
+        path_comparators=comparators[clusterings:-1],
         field_count=np.array(fields, np.int32),
         dropped_us=np.array([NO_TIMESTAMP if each is None else each.dropped_time_us for each in dropped], np.int64),
         run_numbers=np.array(numbers, np.int64).reshape(-1, RUN_NUMBERS),
@@ -59,20 +63,34 @@ def _cell_kind(type_: CqlType) -> int:
     return _COMPLEX_KINDS[type_.kind] if type_.is_multicell else SIMPLE
 
 
-def _comparators(table: TableSchema, runs: int) -> tuple[Array, Orders]:
-    """Comparators of the clustering columns, then of the paths of each static and regular column, as far as a merge of
-    so many runs needs them. Raises UnsupportedRequestError naming a column whose order it needs and nobody knows."""
+def _partitioner(sstables: tuple[SSTable, ...]) -> Partitioner:
+    """All of them have the same."""
+    return partitioner_of(sstables[0].statistics.partitioner) if sstables else MURMUR3_PARTITIONER
+
+
+def _comparators(table: TableSchema, sstables: tuple[SSTable, ...]) -> tuple[Array, Orders]:
+    """Comparators of the clustering columns, of the paths of each static and regular column, and of the partition key,
+    as far as a merge needs them. Raises UnsupportedRequestError naming what has an order it needs and nobody knows."""
+    compared = [
+        (f"column {each.name}", _compared_type(each)) for each in table.clustering + table.static + table.regular
+    ]
+    compared.append(("partition key", _compared_key_type(sstables)))
     types = []
-    for column in table.clustering + table.static + table.regular:
-        compared = _compared_type(column)
-        unordered = unordered_type(compared)
-        if unordered is not None and runs > 1:
+    for what, type_ in compared:
+        unordered = unordered_type(type_)
+        if unordered is not None and len(sstables) > 1:
             raise UnsupportedRequestError(
-                f"table {table.keyspace}.{table.table} has several SSTables, and its column {column.name} sorts by "
-                f"type {unordered}, whose order is not known"
+                f"table {table.keyspace}.{table.table} has several SSTables, and its {what} sorts by type {unordered}, "
+                "whose order is not known"
             )
-        types.append(compared if unordered is None else _UNCOMPARED)
+        types.append(type_ if unordered is None else _UNCOMPARED)
     return comparators_of(types)
+
+
+def _compared_key_type(sstables: tuple[SSTable, ...]) -> CqlType:
+    if not sstables:
+        return _UNCOMPARED
+    return _partitioner(sstables).compared_type(sstables[0].statistics.header.key_type)
 
 
 def _compared_type(column: Column) -> CqlType:

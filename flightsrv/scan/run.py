@@ -14,10 +14,11 @@ from flightsrv.arrow.parts import Parts
 from flightsrv.config import Settings
 from flightsrv.io.buffered import BufferedFile
 from flightsrv.scan.flow import Cancel, Pools, ahead
-from flightsrv.scan.plan import Plan, TokenRange
+from flightsrv.scan.plan import Plan
 from flightsrv.scan.runs import run_header
 from flightsrv.scan.seek import start_of
 from flightsrv.scan.sstables import SSTable, open_data
+from flightsrv.scan.token_ranges import TokenRange
 from flightsrv.slab import BufferPool, Selection, SlabPart, Slabs, allocate_slabs
 from flightsrv.stages.decode import FILE_START, Run
 from flightsrv.stages.decompress import decompress
@@ -130,8 +131,8 @@ class Scan:
     def _run(self, sstable: SSTable, token_range: TokenRange, sizes: Sizes, slab: Slabs) -> Generator[SlabPart]:
         """read → decompress → decode for one SSTable."""
         clocks, cancel, pools = self.clocks, self._cancel, self._pools
-        header = run_header(sstable, self.plan.table, token_range.after, token_range.upto)
-        start = FILE_START if token_range.is_whole_ring else start_of(sstable, token_range.after)
+        header = run_header(sstable, self.plan.table, token_range)
+        start = FILE_START if token_range.is_whole_ring else start_of(sstable, token_range)
         extents = sstable.extents(start.position, sstable.data_length, sizes.piece_bytes, sizes.window_bytes)
         read_clock = clocks.stage("read", sizes.read_depth)
         pieces = read(

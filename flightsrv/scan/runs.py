@@ -5,32 +5,37 @@ from __future__ import annotations
 import numpy as np
 
 from flightsrv.cql.agreement import check_against_header
+from flightsrv.cql.comparators import comparators_of, unordered_type
 from flightsrv.cql.marshal import parse_marshal
+from flightsrv.cql.partitioners import partitioner_of
 from flightsrv.cql.schema import Column, TableSchema, header_column
 from flightsrv.kernels.cells import ELEMENT_FIELDS
+from flightsrv.kernels.compounds import Orders
+from flightsrv.kernels.order import ANY_ORDER
 from flightsrv.kernels.run import (
-    HAS_TOKENS,
+    KEY_COMPARATOR,
     MIN_DELETION_TIME_S,
     MIN_TIMESTAMP_US,
     MIN_TTL_S,
     RUN_NUMBERS,
     STATIC_COLUMNS,
     TOKEN_AFTER,
+    TOKEN_AFTER_LOW,
     TOKEN_UPTO,
+    TOKEN_UPTO_LOW,
+    TOKENS,
     UNSIGNED_DELETION_TIME,
     RunHeader,
 )
 from flightsrv.scan.sstables import SSTable
+from flightsrv.scan.token_ranges import TokenRange, whole_ring
 from flightsrv.slab import NO_TIMESTAMP, Array
-
-MURMUR3 = "org.apache.cassandra.dht.Murmur3Partitioner"
-LEAST_TOKEN, GREATEST_TOKEN = -(2**63), 2**63 - 1
 
 _NO_CELL = -1
 
 
-def run_header(sstable: SSTable, schema: TableSchema, after: int, upto: int) -> RunHeader:
-    """Match an SSTable's header with the schema; its partitions with tokens in (after, upto] are wanted.
+def run_header(sstable: SSTable, schema: TableSchema, wanted: TokenRange | None = None) -> RunHeader:
+    """Match an SSTable's header with the schema. wanted: which of its partitions are decoded; None: all.
 
     Raises SchemaError naming the columns that do not match.
     """
@@ -53,8 +58,10 @@ def run_header(sstable: SSTable, schema: TableSchema, after: int, upto: int) -> 
         column_fields.append(len(known.type.arguments) if known and complexity and known.type.kind == "udt" else 0)
         dropped_us.append(NO_TIMESTAMP if dropped is None else dropped.dropped_time_us)
     clustering = [parse_marshal(text).type.fixed_size for text in header.clustering_types]
+    numbers = run_numbers(sstable, wanted)
+    numbers[KEY_COMPARATOR], orders = _key_order(sstable)
     return RunHeader(
-        numbers=run_numbers(sstable, after, upto),
+        numbers=numbers,
         clustering_size=np.array(clustering, np.int32),
         column_size=np.array([column.type.fixed_size for column in columns], np.int32),
         column_cell=np.array(column_cell, np.int32),
@@ -62,22 +69,36 @@ def run_header(sstable: SSTable, schema: TableSchema, after: int, upto: int) -> 
         column_fields=np.array(column_fields, np.int32),
         dropped_us=np.array(dropped_us, np.int64),
         present=np.zeros(len(columns), np.int8),
+        orders=orders,
         element=np.zeros(ELEMENT_FIELDS, np.int64),
     )
 
 
-def run_numbers(sstable: SSTable, after: int = LEAST_TOKEN, upto: int = GREATEST_TOKEN) -> Array:
-    """RunHeader.numbers of an SSTable."""
+def run_numbers(sstable: SSTable, wanted: TokenRange | None = None) -> Array:
+    """RunHeader.numbers of an SSTable, without KEY_COMPARATOR."""
     header = sstable.statistics.header
+    partitioner = partitioner_of(sstable.statistics.partitioner)
+    wanted = wanted or whole_ring(partitioner)
     numbers = np.zeros(RUN_NUMBERS, np.int64)
     numbers[MIN_TIMESTAMP_US] = header.min_timestamp_us
     numbers[MIN_DELETION_TIME_S] = header.min_local_deletion_time_s
     numbers[MIN_TTL_S] = header.min_ttl_s
     numbers[UNSIGNED_DELETION_TIME] = sstable.descriptor.version.has_uint_deletion_time
     numbers[STATIC_COLUMNS] = len(header.static_columns)
-    numbers[HAS_TOKENS] = sstable.statistics.partitioner == MURMUR3
-    numbers[TOKEN_AFTER], numbers[TOKEN_UPTO] = after, upto
+    numbers[TOKENS] = partitioner.tokens
+    numbers[TOKEN_AFTER], numbers[TOKEN_AFTER_LOW] = partitioner.halves(wanted.after)
+    numbers[TOKEN_UPTO], numbers[TOKEN_UPTO_LOW] = partitioner.halves(wanted.upto)
     return numbers
+
+
+def _key_order(sstable: SSTable) -> tuple[int, Orders]:
+    """How keys with equal tokens compare, as far as that is known, and what comparing them takes."""
+    partitioner = partitioner_of(sstable.statistics.partitioner)
+    compared = partitioner.compared_type(sstable.statistics.header.key_type)
+    if unordered_type(compared) is not None:
+        return ANY_ORDER, comparators_of([])[1]
+    (comparator,), orders = comparators_of([compared])
+    return partitioner.key_comparator(int(comparator)), orders
 
 
 def _is_complex(column: Column, known: Column | None) -> bool:

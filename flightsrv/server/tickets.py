@@ -6,7 +6,7 @@ The ticket is cqlite-flight's, so that its connector works here; `ddl` may be le
     keyspace, table          string     letters, digits and _
     ddl                      string     CREATE TABLE and CREATE TYPE statements; without it the schema on disk is used
     snapshot                 string     letters, digits, _ and -
-    token_start, token_end   i64        exclusive, inclusive
+    token_start, token_end   integer    exclusive, inclusive; a string of its digits will do, for those of 127 bits
     columns                  [string]   at least one
     limit                    u64
     now_s                    i64        seconds since 1970 at which TTLs are judged, at least 0
@@ -35,7 +35,9 @@ _NAME = re.compile(r"[A-Za-z0-9_]+")
 _SNAPSHOT = re.compile(r"[A-Za-z0-9_-]+")
 _NOT_SERVED = ("filter", "aggregation", "predicates")
 
-_I64 = range(-(1 << 63), 1 << 63)
+_TOKENS = range(-(1 << 63), (1 << 127) + 1)
+"""Of Murmur3Partitioner and RandomPartitioner together: which of them a table has is found out by the scan."""
+_DIGITS = re.compile(r"-?[0-9]{1,39}")
 _U64 = range(1 << 64)
 _U8 = range(1 << 8)
 
@@ -58,8 +60,8 @@ def parse(ticket: bytes) -> ScanRequest:
         table=_required_name(fields, "table"),
         ddl=_optional(fields, "ddl", str, "a string"),
         snapshot=_snapshot(fields),
-        token_start=_integer(fields, "token_start", _I64),
-        token_end=_integer(fields, "token_end", _I64),
+        token_start=_token(fields, "token_start"),
+        token_end=_token(fields, "token_end"),
         columns=None if columns is None else tuple(columns),
         limit=_integer(fields, "limit", _U64),
         now_s=_integer(fields, "now_s", range(1 << 63)),
@@ -129,6 +131,13 @@ def _integer(fields: Mapping[str, Any], name: str, allowed: range) -> int | None
     if isinstance(value, int) and not isinstance(value, bool) and value in allowed:
         return value
     raise _field_error(name, f"is not a whole number from {allowed.start} to {allowed.stop - 1}")
+
+
+def _token(fields: Mapping[str, Any], name: str) -> int | None:
+    value = fields.get(name)
+    if isinstance(value, str) and _DIGITS.fullmatch(value):
+        return _integer({name: int(value)}, name, _TOKENS)
+    return _integer(fields, name, _TOKENS)
 
 
 def _optional(fields: Mapping[str, Any], name: str, kind: type[Kind], expected: str) -> Kind | None:

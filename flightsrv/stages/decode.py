@@ -18,6 +18,7 @@ from flightsrv.kernels.run import (
     OPEN_KEY_AT,
     OPEN_KEY_SIZE,
     OPEN_TOKEN,
+    OPEN_TOKEN_LOW,
     PARTITION_COUNT,
     ROW_COUNT,
     STATE_FIELDS,
@@ -31,7 +32,8 @@ from flightsrv.telemetry.clocks import Clock
 MAX_UNFILTERED_BYTES = 1 << 30
 """The largest row, or partition head, that is taken into memory: four values of Cassandra's largest size."""
 _MAX_KEY_BYTES = 65535
-_LEAST_TOKEN = -(2**63)
+_LEAST_HALF = -(2**63)
+"""Of a token: all keys' are above it."""
 
 
 class Start(NamedTuple):
@@ -59,7 +61,7 @@ class Run:
         self._slab = slab
         self._clock = clock
         self._state = np.zeros(STATE_FIELDS, np.int64)
-        self._state[OPEN_TOKEN] = _LEAST_TOKEN
+        self._state[OPEN_TOKEN] = self._state[OPEN_TOKEN_LOW] = _LEAST_HALF
         self._key = np.zeros(_MAX_KEY_BYTES + SLACK, np.uint8)
 
     def decode(self, windows: Iterator[Window], begin: Start = FILE_START) -> Iterator[SlabPart]:
@@ -128,9 +130,9 @@ class Run:
             raise CorruptSSTableError(what, Where(self._path, position=window.position))
 
     def _keep_key(self) -> None:
-        """The key of the partition at hand outlives its window."""
+        """The key of the partition at hand, or of the last one, outlives its window."""
         state, address = self._state, self._key.ctypes.data
-        if state[IN_PARTITION] and state[OPEN_KEY_AT] != address:
+        if state[OPEN_KEY_SIZE] and state[OPEN_KEY_AT] != address:
             copy(address, state[OPEN_KEY_AT], state[OPEN_KEY_SIZE])
             state[OPEN_KEY_AT] = address
 

@@ -133,7 +133,7 @@ def _check_rows(
     sstable = layout.sstable
     numbers = Numbers(report, sstable.statistics.stats, layout.schema, layout.header)
     watchers = [numbers.look] if filter_check is None else [numbers.look, filter_check.look_at]
-    survey = Survey(report, layout.header, layout.is_sorted, index_check, watchers)
+    survey = Survey(report, layout.header, index_check, watchers)
     rows = RowCheck(report, layout.schema, _bounds(sstable), survey, numbers)
 
     def followed() -> Iterator[Window]:
@@ -143,7 +143,7 @@ def _check_rows(
 
     is_complete = False
     try:
-        yield from rows.decode(sstable.data_path, layout.header, followed())
+        yield from rows.decode(sstable.data_path, layout.in_any_order, followed())
         is_complete = not stored.is_damaged
     except CorruptSSTableError as error:
         if not stored.is_damaged:

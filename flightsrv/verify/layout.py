@@ -7,12 +7,15 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from flightsrv.cql.partitioners import PARTITIONERS
 from flightsrv.cql.schema import Column, TableSchema
 from flightsrv.cql.types import MARSHAL_PACKAGE, CqlType
 from flightsrv.errors import CorruptSSTableError, SchemaError
 from flightsrv.io.buffered import BufferedFile
-from flightsrv.kernels.run import RunHeader
-from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, MURMUR3, run_header
+from flightsrv.kernels.order import ANY_ORDER
+from flightsrv.kernels.run import KEY_COMPARATOR, TOKEN_UPTO, TOKENS, RunHeader
+from flightsrv.kernels.tokens import NO_TOKENS
+from flightsrv.scan.runs import run_header
 from flightsrv.scan.schemas import schema_from_sstables
 from flightsrv.scan.sstables import SSTable, open_sstable
 from flightsrv.slab import BufferPool
@@ -27,11 +30,7 @@ from flightsrv.verify.components import Components
 from flightsrv.verify.findings import Report
 from flightsrv.verify.rows import slabs_for
 
-_DHT = "org.apache.cassandra.dht."
-BYTE_ORDERED = f"{_DHT}ByteOrderedPartitioner"
-PARTITIONERS = frozenset(
-    {MURMUR3, BYTE_ORDERED} | {f"{_DHT}{each}Partitioner" for each in ("Random", "OrderPreserving", "Local")}
-)
+_GREATEST_HALF = (1 << 63) - 1
 CUSTOM_CLASSES = frozenset({"CompositeType", "DynamicCompositeType", "PartitionerDefinedOrder"})
 """Classes of Cassandra's that CQL has no name for."""
 
@@ -44,8 +43,13 @@ class Layout:
     schema: TableSchema
     """As the header has it."""
     header: RunHeader
-    is_sorted: bool
-    """By token and key, or by key alone: this reader can compare."""
+
+    @property
+    def in_any_order(self) -> RunHeader:
+        """The header for decode, which ends where a partition is out of order: the survey tells of all of them."""
+        numbers = self.header.numbers.copy()
+        numbers[TOKENS], numbers[KEY_COMPARATOR], numbers[TOKEN_UPTO] = NO_TOKENS, ANY_ORDER, _GREATEST_HALF
+        return self.header._replace(numbers=numbers)
 
 
 def layout_of(report: Report, descriptor: Descriptor, present: frozenset[str], components: Components) -> Layout | None:
@@ -58,16 +62,14 @@ def layout_of(report: Report, descriptor: Descriptor, present: frozenset[str], c
     # CRC.db may be damaged, and TOC.txt is compared with the files already.
     needed = {"CompressionInfo.db", "TOC.txt"} if chunks.checksums is None else {"CompressionInfo.db", "CRC.db"}
     sstable = open_sstable(descriptor, present & needed)
-    is_sorted = statistics.partitioner in (MURMUR3, BYTE_ORDERED)
     try:
-        layouts = [
-            Layout(sstable, schema, run_header(sstable, schema, LEAST_TOKEN, GREATEST_TOKEN), is_sorted)
-            for schema in _schemas_of(sstable)
-        ]
+        layouts = [Layout(sstable, schema, run_header(sstable, schema)) for schema in _schemas_of(sstable)]
     except SchemaError as error:
         report.error("Statistics.db", str(error), field="HEADER")
         return None
     _check_types(report, layouts[0].schema)
+    if layouts[0].header.numbers[KEY_COMPARATOR] == ANY_ORDER and statistics.partitioner in PARTITIONERS:
+        report.note("Data.db", "the order of partitions is not checked: their key's type has no known order")
     fitting = next((layout for layout in layouts if len(layouts) == 1 or _fits(layout, chunks)), layouts[0])
     if fitting is not layouts[0]:
         report.note("Statistics.db", "its user-defined types are frozen, which it does not say", field="HEADER")
@@ -96,7 +98,7 @@ def _fits(layout: Layout, chunks: Chunks) -> bool:
             read(islice(extents(chunks), 1), file, BufferPool(), in_turn), chunks, BufferPool(), in_turn
         )
         try:
-            for _ in Run(path, layout.header, slab, Clock("decode")).decode(windows):
+            for _ in Run(path, layout.in_any_order, slab, Clock("decode")).decode(windows):
                 pass
         except CorruptSSTableError as error:
             return error.where.field is None  # of a window's end or a chunk, not of a row
@@ -128,5 +130,3 @@ def _check_partitioner(report: Report, statistics: Statistics) -> None:
     partitioner = statistics.partitioner
     if partitioner not in PARTITIONERS:
         report.error("Statistics.db", f"{partitioner!r} is none of Cassandra's", field="VALIDATION.partitioner")
-    elif partitioner not in (MURMUR3, BYTE_ORDERED):
-        report.note("Data.db", f"the order of partitions is not checked: it is that of {partitioner}")

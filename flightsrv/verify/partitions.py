@@ -26,7 +26,7 @@ from flightsrv.kernels.partitions import (
     first_out_of_order,
     survey,
 )
-from flightsrv.kernels.run import HAS_TOKENS, RunHeader
+from flightsrv.kernels.run import RunHeader
 from flightsrv.kernels.status import CORRUPT, OUTPUT_FULL
 from flightsrv.kernels.vint import SLACK
 from flightsrv.slab import Array, Window
@@ -51,15 +51,14 @@ class Survey:
     """Follows the windows of a Data.db from its start."""
 
     def __init__(
-        self, report: Report, header: RunHeader, is_sorted: bool, index: IndexCheck | None, watchers: Sequence[Watcher]
+        self, report: Report, header: RunHeader, index: IndexCheck | None, watchers: Sequence[Watcher]
     ) -> None:
-        """is_sorted: the partitions' order is known, by token and key or by key alone. watchers: beside the index."""
+        """watchers: beside the index."""
         self.partition_count = 0
         self.lost_at: int | None = None
         """The position of what is no partition, row or marker: behind it nothing is followed."""
         self._report = report
         self._header = header
-        self._is_sorted = is_sorted
         self._index = index
         self._watchers = watchers
         self._state = np.zeros(SURVEY_STATE, np.int64)
@@ -117,9 +116,7 @@ class Survey:
     def _show(self, made: int, reached: int) -> None:
         """Check the order of the partitions made, and show them."""
         has_last = min(self.partition_count, 1)
-        all_found = Partitions(*(column[1 - has_last : 1 + made] for column in self._found))
-        if self._is_sorted:
-            self._check_order(all_found)
+        self._check_order(Partitions(*(column[1 - has_last : 1 + made] for column in self._found)))
         found = Partitions(*(column[1 : 1 + made] for column in self._found))
         self.partition_count += made
         self._recent = np.concatenate((self._recent, found.position))
@@ -133,13 +130,12 @@ class Survey:
             self._key = _kept(self._found.key_at, 0, int(self._found.key_size[0]))
 
     def _check_order(self, found: Partitions) -> None:
-        has_tokens = bool(self._header.numbers[HAS_TOKENS])
         count = found.position.size
-        at = first_out_of_order(found, 0, count, has_tokens)
+        at = first_out_of_order(found, 0, count, self._header)
         while at < count and not self._report.is_full("Data.db"):
             what = "the partition's key does not come after the one before it"
             self._report.error("Data.db", what, position=int(found.position[at]), field="partition order")
-            at = first_out_of_order(found, at + 1, count, has_tokens)
+            at = first_out_of_order(found, at + 1, count, self._header)
 
     def _report_odd(self) -> None:
         odd = int(self._state[ODD])

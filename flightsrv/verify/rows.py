@@ -27,6 +27,7 @@ from flightsrv.slab import (
 )
 from flightsrv.sstable.clustering import Prefix
 from flightsrv.stages.decode import Run
+from flightsrv.stages.merge import refuse_undecided
 from flightsrv.telemetry.clocks import Clock
 from flightsrv.verify.findings import Report
 from flightsrv.verify.numbers import Numbers
@@ -95,6 +96,7 @@ class RowCheck:
                 field = self._bounds[bound - _FIRST_BOUND].field
                 self._report.error("Statistics.db", "a row or marker of Data.db lies beyond it", field=field)
                 self._bounds = ()
+        refuse_undecided(order.orders)
         if part.row_count:
             self._keep_last(part)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flightsrv.cql.schema import schema_from_header
 from flightsrv.kernels.partitions import (
     IN_PARTITION,
     ODD,
@@ -23,11 +26,13 @@ from flightsrv.kernels.partitions import (
 from flightsrv.kernels.run import RunHeader
 from flightsrv.kernels.status import CORRUPT, NEED_INPUT, OUTPUT_FULL
 from flightsrv.kernels.vint import SLACK
-from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, run_header
+from flightsrv.scan.runs import run_header
 from flightsrv.scan.schemas import schema_from_sstables
+from tests.reference.schema import Schema
 from tests.reference.sstables import SSTable as Reference
 from tests.scan.scanning import open_file
 from tests.sstable.components import SSTable, copied
+from tests.stages.tables import DHT, an_sstable
 
 pytestmark = pytest.mark.kernel
 
@@ -46,7 +51,7 @@ Found = list[tuple[bytes, int, Any]]
 
 def header_of(sstable: SSTable) -> RunHeader:
     opened = open_file(sstable.data_file)
-    return run_header(opened, schema_from_sstables("ks", "t", [opened]), LEAST_TOKEN, GREATEST_TOKEN)
+    return run_header(opened, schema_from_sstables("ks", "t", [opened]))
 
 
 class Surveying:
@@ -126,21 +131,38 @@ def test_any_bytes_stay_within_bounds(header: RunHeader, data: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "place"),
-    [((b"a", b"b", b"c"), 3), ((b"a", b"a", b"b"), 1), ((b"a", b"ab", b"aa"), 2), ((b"b", b"a"), 1), ((), 0)],
-    ids=str,
+    ("partitioner", "key_type", "keys", "place"),
+    [
+        ("ByteOrdered", "BytesType", (b"a", b"b", b"c"), 3),
+        ("ByteOrdered", "BytesType", (b"a", b"a", b"b"), 1),
+        ("ByteOrdered", "BytesType", (b"a", b"ab", b"aa"), 2),
+        ("ByteOrdered", "BytesType", (), 0),
+        ("Murmur3", "BytesType", (b"a", b"c", b"b"), 3),
+        ("Murmur3", "BytesType", (b"a", b"b", b"c"), 2),
+        ("Murmur3", "BytesType", (b"a", b"c", b"c"), 2),
+        ("Random", "BytesType", (b"a", b"c", b"b", b"d"), 4),
+        ("Random", "BytesType", (b"c", b"a", b"b"), 1),
+        ("Random", "BytesType", (b"a", b"a"), 1),
+        ("OrderPreserving", "BytesType", ("\U00010000".encode(), "\uffff".encode()), 2),
+        ("OrderPreserving", "BytesType", ("\uffff".encode(), "\U00010000".encode()), 1),
+        ("Local", "Int32Type", (b"\xff\xff\xff\xff", b"\0\0\0\0", b"\0\0\0\0"), 2),
+        ("Local", "com.example.Own", (b"b", b"a"), 2),
+    ],
 )
-def test_the_first_key_out_of_byte_order_is_found(keys: tuple[bytes, ...], place: int) -> None:
+def test_the_first_key_out_of_order_is_found(
+    partitioner: str, key_type: str, keys: tuple[bytes, ...], place: int
+) -> None:
     data = np.frombuffer(b"".join(keys) + b"\0", np.uint8)
     sizes = np.array([len(key) for key in keys], np.int64)
     columns = np.zeros((len(Partitions._fields), len(keys)), np.int64)
     found = Partitions(*columns)._replace(key_at=data.ctypes.data + np.cumsum(sizes) - sizes, key_size=sizes)
-    assert first_out_of_order(found, 0, len(keys), False) == place
+    assert first_out_of_order(found, 0, len(keys), header_by(f"{DHT}{partitioner}Partitioner", key_type)) == place
 
 
-def test_of_keys_with_tokens_only_those_of_equal_tokens_are_compared() -> None:
-    data = np.frombuffer(b"bab", np.uint8)
-    places = np.array([0, 1, 2], np.int64) + data.ctypes.data
-    found = Partitions(*np.ones((len(Partitions._fields), 3), np.int64))._replace(key_at=places)
-    assert first_out_of_order(found, 0, 3, True) == 3
-    assert first_out_of_order(found._replace(key_at=places[[0, 0, 1]]), 0, 3, True) == 1
+def header_by(partitioner: str, key_type: str) -> RunHeader:
+    """The header of an SSTable with this order of partitions."""
+    schema = Schema({})
+    sstable = an_sstable(schema, schema.header())
+    header = replace(sstable.statistics.header, key_type=key_type)
+    sstable.statistics = SimpleNamespace(header=header, partitioner=partitioner)
+    return run_header(sstable, schema_from_header("ks", "t", key_type, (), [], []))

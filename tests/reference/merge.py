@@ -48,6 +48,7 @@ class Table:
     """What a merge must know beside the partitions themselves."""
 
     partitioner: str = "Murmur3Partitioner"
+    key_type: CqlType | None = None
     clustering: tuple[CqlType, ...] = ()
     types: Mapping[str, CqlType] = field(default_factory=dict)
     """Static and regular columns."""
@@ -71,7 +72,7 @@ def merged(runs: Sequence[Iterable[Partition]], table: Table, now_s: int) -> lis
     for run in runs:
         for partition in run:
             versions[partition.key].append(partition)
-    keys = sorted(versions, key=lambda key: (token(table.partitioner, key), key))
+    keys = sorted(versions, key=lambda key: (token(table.partitioner, key, table.key_type), key))
     return [row for key in keys for row in _partition(key, versions[key], table, now_s)]
 
 

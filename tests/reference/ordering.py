@@ -20,8 +20,8 @@ MASK = 2**64 - 1
 C1, C2 = 0x87C37B91114253D5, 0x4CF5AD432745937F
 
 
-def token(partitioner: str, key: bytes) -> Any:
-    """Something that sorts as the partitioner's tokens do: a number, or the key itself for ByteOrdered."""
+def token(partitioner: str, key: bytes, key_type: CqlType | None = None) -> Any:
+    """Something that sorts as the partitioner's tokens do: a number, or something made of the key."""
     match partitioner:
         case "Murmur3Partitioner":
             return murmur3_token(key)
@@ -29,7 +29,19 @@ def token(partitioner: str, key: bytes) -> Any:
             return abs(int.from_bytes(hashlib.md5(key).digest(), "big", signed=True))
         case "ByteOrderedPartitioner":
             return key
+        case "OrderPreservingPartitioner":
+            return java_string(key).encode("utf-16-be")
+        case "LocalPartitioner" if key_type:
+            return value_key(key_type, key)
     raise NotImplementedError(partitioner)
+
+
+def java_string(data: bytes) -> str:
+    """Bytes as UTF-8, or their hex digits."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.hex()
 
 
 def murmur3_token(key: bytes) -> int:

@@ -64,7 +64,7 @@ class Schema:
 
     def table(self, **options: object) -> Table:
         """What the merge must know; `options` are Table's own (dropped_us, has_strict_liveness)."""
-        made = {"clustering": self.clustering_types, "types": self.column_types, **options}
+        made = {"key_type": self.key_type, "clustering": self.clustering_types, "types": self.column_types, **options}
         return Table(**made)  # type: ignore[arg-type]
 
 

@@ -6,76 +6,39 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from flightsrv.arrow.types import COMPATIBLE, NATIVE
 from flightsrv.cql.ddl import parse_ddl
-from flightsrv.errors import RequestError, UnsupportedRequestError
+from flightsrv.errors import RequestError, UnsupportedRequestError, UnsupportedSSTableError
 from flightsrv.kernels.scalars import BYTES, SCALARS, SIGNED
-from flightsrv.scan.plan import RANDOM, Plan, TokenRange, plan_scan, token_ranges
+from flightsrv.scan.plan import Plan, plan_scan
 from flightsrv.scan.request import ScanRequest
-from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, MURMUR3
+from flightsrv.sstable.descriptor import Descriptor
+from flightsrv.sstable.header import SerializationHeader
+from flightsrv.sstable.version import version_of
 
-WHOLE = TokenRange(LEAST_TOKEN, GREATEST_TOKEN)
-TOKENS = st.none() | st.integers(LEAST_TOKEN, GREATEST_TOKEN) | st.sampled_from([LEAST_TOKEN, -1, 0, GREATEST_TOKEN])
-KEY_TOKENS = st.integers(LEAST_TOKEN + 1, GREATEST_TOKEN)
-"""No key has the least token."""
+DHT = "org.apache.cassandra.dht."
+MURMUR3, RANDOM = f"{DHT}Murmur3Partitioner", f"{DHT}RandomPartitioner"
+WITHOUT_TOKENS = [f"{DHT}{name}Partitioner" for name in ("ByteOrdered", "OrderPreserving", "Local")]
 
 
 def table(columns: str, key: str = "k") -> Any:
     return parse_ddl(f"CREATE TABLE ks.t ({columns}, PRIMARY KEY ({key}))", "ks", "t")
 
 
-def sstables(*partitioners: str) -> tuple[Any, ...]:
-    header = SimpleNamespace(min_timestamp_us=0, min_local_deletion_time_s=0, min_ttl_s=0, static_columns=())
-    descriptor = SimpleNamespace(version=SimpleNamespace(has_uint_deletion_time=True))
-    statistics = [SimpleNamespace(partitioner=each, header=header) for each in partitioners]
-    return tuple(SimpleNamespace(descriptor=descriptor, statistics=each) for each in statistics)
+def sstables(*partitioners: str, key_type: str = "Int32Type") -> tuple[Any, ...]:
+    header = SerializationHeader(0, 0, 0, key_type, (), (), ())
+    return tuple(
+        SimpleNamespace(
+            statistics=SimpleNamespace(partitioner=each, header=header),
+            descriptor=Descriptor("/data/ks/t", version_of("big", "nb", ""), "1"),
+        )
+        for each in partitioners
+    )
 
 
 def planned(definition: str, key: str = "k", files: tuple[Any, ...] = sstables(MURMUR3), **request: Any) -> Plan:
     return plan_scan(table(definition, key), files, ScanRequest("ks", "t", **request))
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "ranges"),
-    [
-        (None, None, [WHOLE]),
-        (5, 5, [WHOLE]),
-        (LEAST_TOKEN, LEAST_TOKEN, [WHOLE]),
-        (GREATEST_TOKEN, GREATEST_TOKEN, [WHOLE]),
-        (LEAST_TOKEN, GREATEST_TOKEN, [WHOLE]),
-        (1, 5, [TokenRange(1, 5)]),
-        (None, 5, [TokenRange(LEAST_TOKEN, 5)]),
-        (5, None, [TokenRange(5, GREATEST_TOKEN)]),
-        (5, 1, [TokenRange(LEAST_TOKEN, 1), TokenRange(5, GREATEST_TOKEN)]),
-        (5, LEAST_TOKEN, [TokenRange(5, GREATEST_TOKEN)]),
-        (GREATEST_TOKEN, 5, [TokenRange(LEAST_TOKEN, 5)]),
-        (GREATEST_TOKEN, LEAST_TOKEN, []),
-    ],
-)
-def test_a_range_of_the_ring(start: int | None, end: int | None, ranges: list[TokenRange]) -> None:
-    assert token_ranges(start, end) == tuple(ranges)
-
-
-@given(TOKENS, TOKENS, KEY_TOKENS)
-@example(5, 1, 5)
-@example(5, 1, 1)
-def test_a_token_lies_in_one_of_the_ranges_when_it_lies_on_the_way_from_start_to_end(
-    start: int | None, end: int | None, token: int
-) -> None:
-    after = LEAST_TOKEN if start is None else start
-    upto = GREATEST_TOKEN if end is None else end
-    on_the_way = after < token <= upto if after < upto else after == upto or token > after or token <= upto
-    assert sum(each.after < token <= each.upto for each in token_ranges(start, end)) == on_the_way
-
-
-@given(TOKENS, TOKENS)
-def test_ranges_ascend_and_are_not_empty(start: int | None, end: int | None) -> None:
-    bounds = [bound for each in token_ranges(start, end) for bound in (each.after, each.upto)]
-    assert all(each.after < each.upto for each in token_ranges(start, end))
-    assert bounds == sorted(bounds)
 
 
 def test_outputs_are_the_schemas_columns_as_values_of_a_selection() -> None:
@@ -128,22 +91,44 @@ def test_several_sstables_are_merged_by_compound_clusterings(type_: str) -> None
     assert plan.rules.comparators.min() >= SCALARS
 
 
-def test_tokens_are_asked_of_murmur3_alone() -> None:
-    for partitioner in (RANDOM, "org.apache.cassandra.dht.ByteOrderedPartitioner"):
-        assert planned("k int, v int", files=sstables(partitioner)).ranges == (WHOLE,)
-        with pytest.raises(RequestError, match="token ranges are not served"):
-            planned("k int, v int", files=sstables(partitioner), token_start=1, token_end=2)
+@pytest.mark.parametrize("partitioner", WITHOUT_TOKENS)
+def test_without_tokens_the_whole_ring_can_be_asked_for_and_no_part_of_it(partitioner: str) -> None:
+    for bounds in ({}, {"token_start": 7, "token_end": 7}):
+        (token_range,) = planned("k int, v int", files=sstables(partitioner, partitioner), **bounds).ranges
+        assert token_range.is_whole_ring
+    with pytest.raises(RequestError, match=f"^table ks.t is of {partitioner}: token ranges are not served$"):
+        planned("k int, v int", files=sstables(partitioner), token_start=1, token_end=2)
+
+
+def test_tokens_are_those_of_the_tables_partitioner() -> None:
+    ranges = planned("k int, v int", files=sstables(RANDOM), token_start=2**64, token_end=2**127).ranges
+    assert [(each.after, each.upto) for each in ranges] == [(2**64, 2**127)]
+    with pytest.raises(RequestError, match=f"{MURMUR3}, and token_end is none of its tokens: {2**63} is not a whole"):
+        planned("k int, v int", token_end=2**63)
+    with pytest.raises(RequestError, match=f"{RANDOM}, and token_start is none of its tokens: -2 is not a whole"):
+        planned("k int, v int", files=sstables(RANDOM), token_start=-2)
 
 
 def test_sstables_of_several_partitioners_are_not_one_table() -> None:
     with pytest.raises(UnsupportedRequestError, match="SSTables of several partitioners"):
         planned("k int, v int", files=sstables(RANDOM, MURMUR3))
-    with pytest.raises(UnsupportedRequestError, match="not merged yet"):
-        planned("k int, v int", files=sstables(RANDOM, RANDOM))
+
+
+def test_a_partitioner_that_is_none_of_cassandras_is_refused_by_name() -> None:
+    what = "nb-1-big-Statistics.db: partitioner: com.example.Own, whose order of partitions is not known"
+    with pytest.raises(UnsupportedSSTableError, match=what):
+        planned("k int, v int", files=sstables("com.example.Own"))
+
+
+def test_several_sstables_by_keys_whose_type_has_no_known_order_are_refused() -> None:
+    local = WITHOUT_TOKENS[-1]
+    assert planned("k int, v int", files=sstables(local, key_type="com.example.Own")).ranges
+    with pytest.raises(UnsupportedRequestError, match=r"its partition key sorts by type 'com\.example\.Own'"):
+        planned("k int, v int", files=sstables(local, local, key_type="com.example.Own"))
 
 
 def test_a_table_without_sstables_can_be_planned() -> None:
-    assert planned("k int, v int", files=(), token_start=1, token_end=2).ranges == (TokenRange(1, 2),)
+    assert planned("k int, v int", files=(), token_start=1, token_end=2**100).ranges == ()
 
 
 def test_columns_that_are_none_of_the_tables_are_an_error() -> None:

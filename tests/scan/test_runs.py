@@ -10,17 +10,21 @@ from flightsrv.cql.schema import Column, DroppedColumn, TableSchema
 from flightsrv.cql.types import CqlType
 from flightsrv.errors import SchemaError
 from flightsrv.kernels.run import (
-    HAS_TOKENS,
     MIN_DELETION_TIME_S,
     MIN_TIMESTAMP_US,
     MIN_TTL_S,
     STATIC_COLUMNS,
     TOKEN_AFTER,
+    TOKEN_AFTER_LOW,
     TOKEN_UPTO,
+    TOKEN_UPTO_LOW,
+    TOKENS,
     UNSIGNED_DELETION_TIME,
     RunHeader,
 )
+from flightsrv.kernels.tokens import MURMUR3
 from flightsrv.scan.runs import run_header
+from flightsrv.scan.token_ranges import TokenRange
 from flightsrv.slab import NO_TIMESTAMP
 from tests.reference.schema import Schema
 from tests.stages.tables import an_sstable, engine_table
@@ -30,7 +34,7 @@ INT, TEXT = CqlType("int"), CqlType("text")
 
 
 def header_of(table: TableSchema, version: str = "nb", file: Schema = FILE) -> RunHeader:
-    return run_header(an_sstable(file, file.header(version, 5, 6, 7)), table, 1, 2)
+    return run_header(an_sstable(file, file.header(version, 5, 6, 7)), table, TokenRange(1, 2))
 
 
 def changed(**kinds: tuple[Column, ...]) -> TableSchema:
@@ -46,8 +50,8 @@ def test_numbers_are_the_headers(version: str, is_unsigned: int) -> None:
     numbers = header_of(engine_table(FILE), version).numbers
     assert (numbers[MIN_TIMESTAMP_US], numbers[MIN_DELETION_TIME_S], numbers[MIN_TTL_S]) == (5, 6, 7)
     assert numbers[UNSIGNED_DELETION_TIME] == is_unsigned
-    assert (numbers[STATIC_COLUMNS], numbers[HAS_TOKENS]) == (1, 1)
-    assert (numbers[TOKEN_AFTER], numbers[TOKEN_UPTO]) == (1, 2)
+    assert (numbers[STATIC_COLUMNS], numbers[TOKENS]) == (1, MURMUR3)
+    assert numbers[[TOKEN_AFTER, TOKEN_AFTER_LOW, TOKEN_UPTO, TOKEN_UPTO_LOW]].tolist() == [1, 0, 2, 0]
 
 
 def test_columns_stand_in_the_files_order_with_their_places_in_the_table() -> None:

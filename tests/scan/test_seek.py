@@ -15,16 +15,18 @@ import pytest
 
 from corpus.keyvalue import TABLE, write
 from flightsrv.cql.ddl import parse_ddl
+from flightsrv.cql.partitioners import MURMUR3_PARTITIONER
 from flightsrv.cql.schema import TableSchema
 from flightsrv.errors import SSTableError
-from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN
 from flightsrv.scan.seek import start_of
 from flightsrv.scan.sstables import SSTable
-from flightsrv.stages.decode import FILE_START
+from flightsrv.scan.token_ranges import TokenRange
+from flightsrv.stages.decode import FILE_START, Start
 from tests.reference.fixtures import FixtureSet, params, refusal
 from tests.reference.ordering import murmur3_token
 from tests.scan.scanning import copied, open_file, scan_of, schema_of
 
+LEAST_TOKEN, GREATEST_TOKEN = MURMUR3_PARTITIONER.least_token, MURMUR3_PARTITIONER.greatest_token
 PARTITIONS = 700
 SCHEMA = parse_ddl(TABLE.cql(), "bench", "keyvalue")
 
@@ -107,7 +109,11 @@ def test_ranges_that_tile_the_ring_give_every_row_once(folder: Path, all_rows: l
 
 def starts(sstable: SSTable, rows: list[Row]) -> list[int]:
     """Where runs start for ranges above each token."""
-    return [start_of(sstable, token).position for token, *_ in rows]
+    return [start_above(sstable, token).position for token, *_ in rows]
+
+
+def start_above(sstable: SSTable, token: int) -> Start:
+    return start_of(sstable, TokenRange(token, GREATEST_TOKEN))
 
 
 def test_a_run_starts_close_before_its_range(folder: Path, all_rows: list[Row]) -> None:
@@ -118,7 +124,7 @@ def test_a_run_starts_close_before_its_range(folder: Path, all_rows: list[Row]) 
     assert 3 <= len(set(positions)) <= 5
     assert positions[0] == 0
     for token, position in zip((row[0] for row in all_rows), positions, strict=True):
-        start = start_of(sstable, token)
+        start = start_above(sstable, token)
         if start != FILE_START:
             assert start.position == position
             assert start.key is not None
@@ -171,7 +177,7 @@ def places_read(folder: Path, index: bytes) -> range:
     """Where in Index.db the entry that a range starts with lies."""
     sstable = open_file(folder / "nb-1-big-Data.db")
     rows = rows_of(folder)
-    key = start_of(sstable, rows[300][0] - 1).key
+    key = start_above(sstable, rows[300][0] - 1).key
     assert key is not None
     at = index.index(len(key).to_bytes(2, "big") + key)
     return range(at, at + 2 + len(key) + 5)

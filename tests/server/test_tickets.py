@@ -62,8 +62,9 @@ def test_a_field_that_is_not_served_is_refused_by_name(field, value):
     [
         ("keyspace", ""), ("keyspace", "../etc"), ("keyspace", "ключ"), ("keyspace", 1), ("table", "a b"),
         ("table", "t\n"), ("snapshot", ""), ("snapshot", "../x"), ("snapshot", 1), ("ddl", 1), ("version", 256),
-        ("version", -1), ("version", "2"), ("version", True), ("token_start", 1 << 63), ("token_start", 1.5),
-        ("token_end", -(1 << 63) - 1), ("token_end", "0"), ("columns", []), ("columns", "k"), ("columns", [1]),
+        ("version", -1), ("version", "2"), ("version", True), ("token_start", (1 << 127) + 1), ("token_start", 1.5),
+        ("token_end", -(1 << 63) - 1), ("token_end", ""), ("token_end", "1e5"), ("token_end", "٣"),
+        ("token_end", "9" * 39), ("token_end", "9" * 40), ("columns", []), ("columns", "k"), ("columns", [1]),
         ("limit", -1), ("limit", 1 << 64), ("limit", True), ("now_s", -1), ("wraparound", "yes"),
         ("types", "Native"), ("types", ""), ("types", True), ("types", ["native"]),
     ],
@@ -71,6 +72,11 @@ def test_a_field_that_is_not_served_is_refused_by_name(field, value):
 def test_a_bad_value_names_its_field(field, value):
     with pytest.raises(RequestError, match=f"^invalid flight ticket field: {field} "):
         parsed(**{field: value})
+
+
+@pytest.mark.parametrize("token", [-(1 << 63), -1, 0, 1 << 63, 1 << 127])
+def test_a_token_may_be_a_string_of_its_digits(token):
+    assert parsed(token_start=str(token), token_end=token) == parsed(token_start=token, token_end=token)
 
 
 @pytest.mark.parametrize("missing", ["keyspace", "table"])

@@ -10,7 +10,8 @@ from flightsrv.cql.schema import DroppedColumn, TableSchema, schema_from_header
 from flightsrv.kernels.run import RunHeader
 from flightsrv.scan.plan import plan_scan
 from flightsrv.scan.request import ScanRequest
-from flightsrv.scan.runs import GREATEST_TOKEN, LEAST_TOKEN, run_header
+from flightsrv.scan.runs import run_header
+from flightsrv.scan.token_ranges import TokenRange
 from flightsrv.sstable.header import SerializationHeader
 from flightsrv.sstable.version import version_of
 from tests.reference.schema import Schema, class_of
@@ -65,11 +66,10 @@ def decode_header(
     schema: Schema,
     header: Header,
     table: TableSchema | None = None,
-    after: int = LEAST_TOKEN,
-    upto: int = GREATEST_TOKEN,
+    wanted: TokenRange | None = None,
 ) -> RunHeader:
     """What the decode kernel knows of a run."""
-    return run_header(an_sstable(schema, header), table or engine_table(schema), after, upto)
+    return run_header(an_sstable(schema, header), table or engine_table(schema), wanted)
 
 
 _PREPARED: dict[str, tuple[TableSchema, RunHeader]] = {}

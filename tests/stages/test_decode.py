@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Iterator
-from itertools import combinations, product
+from dataclasses import replace
+from itertools import accumulate, combinations, pairwise, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flightsrv.cql.partitioners import partitioner_of
 from flightsrv.errors import CorruptSSTableError, LimitError
+from flightsrv.scan.runs import run_header
+from flightsrv.scan.token_ranges import TokenRange
 from flightsrv.slab import (
     CLUSTERING,
     DELETION_S,
@@ -18,10 +22,14 @@ from flightsrv.slab import (
     EXCL_END_INCL_START_BOUNDARY,
     FIRST_ROW,
     INCL_END_EXCL_START_BOUNDARY,
+    KEY_AT,
+    KEY_SIZE,
     KIND,
     LIVENESS_EXPIRES_S,
     LIVENESS_US,
     STATIC_CLUSTERING,
+    TOKEN,
+    TOKEN_LOW,
     SlabPart,
     Slabs,
     Window,
@@ -46,10 +54,11 @@ from tests.stages.merging import (
     windows_cut_at,
     windows_of,
 )
-from tests.stages.tables import prepared
+from tests.stages.tables import DHT, an_sstable, engine_table, prepared
 
 pytestmark = pytest.mark.kernel
 
+TEXT_KEYED, INT_KEYED = Schema({"a": "text"}), Schema({"a": "text"}, key="int")
 WIDE = Schema({f"c{i:02}": "int" for i in range(66)}, ("int",))
 MOST = " ".join(f"c{i:02}=''@1" for i in range(65))
 SMALL_PARTITION = "k1/1,x: @1 a=1@1 ; k1/[2..3] del@2"
@@ -79,10 +88,16 @@ each_shape = pytest.mark.parametrize("shape", SHAPES)
 
 
 def decoded(
-    windows: Iterable[Window], schema: Schema, version: str = "nb", slab_rows: int = 64, start: Start = FILE_START
+    windows: Iterable[Window],
+    schema: Schema,
+    version: str = "nb",
+    slab_rows: int = 64,
+    start: Start = FILE_START,
+    partitioner: str = "Murmur3",
 ) -> list[tuple[object, ...]]:
     """All that slabs say, a tuple for each partition, row and marker."""
-    _, header = prepared(schema, schema.header(version), None, {})
+    stored = replace(schema.header(version), partitioner=f"{partitioner}Partitioner")
+    _, header = prepared(schema, stored, None, {})
     slab = allocate_slabs(1, header.clustering_size.size, header.column_size.size, slab_rows).of(0)
     found: list[tuple[object, ...]] = []
     is_open = False
@@ -276,6 +291,51 @@ def test_partitions_out_of_order_are_an_error() -> None:
     assert len(decoded(windows_of(b"".join(runs), LARGE), NO_CLUSTERING)) == 6
     with pytest.raises(CorruptSSTableError, match="partition order"):
         decoded(windows_of(runs[1] + runs[0], LARGE), NO_CLUSTERING)
+
+
+IN_ORDER = {
+    "Murmur3": (TEXT_KEYED, ["k1", "k3", "k2"]),
+    "Random": (TEXT_KEYED, ["k3", "k1", "k2"]),
+    "ByteOrdered": (INT_KEYED, ["1", "-2", "-1"]),
+    "OrderPreserving": (TEXT_KEYED, ["a", "\U00010000", "\uffff"]),
+    "Local": (INT_KEYED, ["-2", "-1", "1"]),
+}
+"""Three keys in the order of each partitioner."""
+
+
+@pytest.mark.parametrize("partitioner", IN_ORDER)
+def test_partitions_are_in_the_order_of_their_partitioner_each_of_them_once(partitioner: str) -> None:
+    schema, keys = IN_ORDER[partitioner]
+    runs = [encoded(f"{key}: @1", schema) for key in keys]
+    for order in product(range(3), repeat=3):
+        data, ends = b"".join(runs[i] for i in order), accumulate(len(runs[i]) for i in order)
+        wrong = next((at for at, (a, b) in zip(ends, pairwise(order), strict=False) if a >= b), None)
+        for window_bytes in (1, 7, len(runs[0]), 1000):
+            windows = windows_of(data, Sizes(window_bytes=window_bytes))
+            if wrong is None:
+                assert len(decoded(windows, schema, partitioner=partitioner)) == 6
+                continue
+            where = rf"^nb-1-big-Data\.db: position {wrong}, partition order: is damaged$"
+            with pytest.raises(CorruptSSTableError, match=where):
+                decoded(windows, schema, partitioner=partitioner)
+
+
+@pytest.mark.parametrize("partitioner", ["Murmur3", "Random"])
+@pytest.mark.parametrize("wanted", [range(first, last) for first in range(4) for last in range(first + 1, 4)])
+def test_a_run_has_the_partitions_of_its_token_range(partitioner: str, wanted: range) -> None:
+    schema, keys = IN_ORDER[partitioner]
+    data = b"".join(encoded(f"{key}: @1", schema) for key in keys)
+    known = partitioner_of(f"{DHT}{partitioner}Partitioner")
+    tokens = [known.least_token, *(known.token(key.encode()) for key in keys)]
+    sstable = an_sstable(schema, replace(schema.header(), partitioner=f"{partitioner}Partitioner"))
+    token_range = TokenRange(tokens[wanted.start], tokens[wanted.stop], known)
+    header = run_header(sstable, engine_table(schema), token_range)
+    slab = allocate_slabs(1, 0, 1, 64).of(0)
+    found = []
+    for part in Run("nb-1-big-Data.db", header, slab, Clock("decode")).decode(windows_of(data, LARGE)):
+        for at, size, *token in slab.partitions[: part.partition_count, [KEY_AT, KEY_SIZE, TOKEN, TOKEN_LOW]].tolist():
+            found.append((ctypes.string_at(at, size), tuple(token)))
+    assert found == [(keys[i].encode(), known.halves(tokens[1 + i])) for i in wanted]
 
 
 @pytest.mark.parametrize("window_bytes", [1, 2, 3, 7, 100])
