@@ -33,6 +33,11 @@ def dump_all_command(pairs: Sequence[tuple[Path, Path]]) -> list[str]:
     return java(str(KIT / "java" / "DumpAll.java"), *paths)
 
 
+def leftovers_command() -> list[str]:
+    """What a node does with unfinished transactions in folders that lines of stdin name: see the source."""
+    return java(str(KIT / "java" / "Leftovers.java"))
+
+
 def comparable_bytes_command() -> list[str]:
     """Byte-comparable forms for lines of stdin: see the source."""
     return java(str(KIT / "java" / "ComparableBytes.java"))
