@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from flightsrv.cql.types import MARSHAL_PACKAGE, CqlType
@@ -73,6 +74,7 @@ class MarshalType:
         return self.components or (self.type,)
 
 
+@lru_cache(maxsize=4096)
 def parse_marshal(text: str) -> MarshalType:
     """Parse a class name of org.apache.cassandra.db.marshal with its arguments.
 

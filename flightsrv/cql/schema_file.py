@@ -2,7 +2,7 @@
 
 - From 4.0 on, a table WITH COMPACT STORAGE stands in a comment.
 - A view stands alone, without the base table that tells the types of its columns.
-- 3.11 leaves out user types that are used within tuples, and writes names of fields without the quotes they need.
+- User types that are used within tuples are left out, and 3.11 writes names of fields without the quotes they need.
 
 Source: org.apache.cassandra.db.SchemaCQLHelper (ColumnFamilyStoreCQLHelper in 3.11).
 """
@@ -28,23 +28,51 @@ _COMMENTED: Final = re.compile(
 
 
 def parse_schema_file(text: str, keyspace: str, table: str) -> TableSchema:
-    """The schema of the table, or view, that a schema.cql is of.
+    """The schema of the table, or view, that a schema.cql is of; user types that it leaves out are custom ones in it.
 
-    Raises SchemaError when it is not there, cannot be parsed, or uses a type that it does not define; LimitError.
+    Raises SchemaError when it is not there or cannot be parsed; LimitError.
     """
-    schema = parse_ddl(_COMMENTED.sub(r"\g<statement>", text), keyspace, table)
-    for column in schema.partition_key + schema.clustering + schema.static + schema.regular:
-        for name in _undefined(column.type):
-            raise SchemaError(f"{table} has a column {column.name} of type {name}, which is not defined")
-    return schema
+    return parse_ddl(_COMMENTED.sub(r"\g<statement>", text), keyspace, table)
 
 
-def _undefined(type_: CqlType) -> Iterator[str]:
-    """The names in a type that are neither native, nor defined, nor a class of Java."""
-    if type_.kind == "custom" and "." not in type_.class_name:
-        yield type_.class_name
+def is_whole(schema: TableSchema) -> bool:
+    """Whether all types are native, defined, or classes of Java."""
+    columns = schema.partition_key + schema.clustering + schema.static + schema.regular
+    return not any(is_left_out(part) for column in columns for part in parts_of(column.type))
+
+
+def is_left_out(type_: CqlType) -> bool:
+    return type_.kind == "custom" and "." not in type_.class_name
+
+
+def parts_of(type_: CqlType) -> Iterator[CqlType]:
+    """A type, and those it is made of."""
+    yield type_
     for argument in type_.arguments:
-        yield from _undefined(argument)
+        yield from parts_of(argument)
+
+
+def made_whole(schema: TableSchema, header: TableSchema) -> TableSchema:
+    """The schema with the user types that SSTables' headers have by these names. One that no SSTable has a value of
+    stays as it is."""
+    columns = header.partition_key + header.clustering + header.static + header.regular
+    user_types = {part.name: part for column in columns for part in parts_of(column.type) if part.kind == "udt"}
+
+    def whole(type_: CqlType) -> CqlType:
+        if is_left_out(type_):
+            return user_types.get(type_.class_name, type_)
+        return replace(type_, arguments=tuple(map(whole, type_.arguments)))
+
+    def all_whole(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        return tuple(replace(column, type=whole(column.type)) for column in columns)
+
+    return replace(
+        schema,
+        partition_key=all_whole(schema.partition_key),
+        clustering=all_whole(schema.clustering),
+        static=all_whole(schema.static),
+        regular=all_whole(schema.regular),
+    )
 
 
 def view_with_types(text: str, keyspace: str, table: str, header: TableSchema) -> TableSchema | None:

@@ -22,6 +22,7 @@ from flightsrv.scan.live import Listing, live_sstables, settled
 from flightsrv.scan.plan import plan_scan
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.run import Scan
+from flightsrv.scan.runs import check_fit
 from flightsrv.scan.sstables import open_sstable
 from flightsrv.slab import BufferPool
 
@@ -83,7 +84,10 @@ class Engine:
         def open_seen(seen: tuple[Table, Listing]) -> Scan:
             table, listing = seen
             schema = catalog.request_schema(request, table)
-            plan = plan_scan(schema, catalog.opened(listing), request, self._mapping(request.types))
+            sstables = catalog.opened(listing)
+            for sstable in sstables:
+                check_fit(sstable, schema)
+            plan = plan_scan(schema, sstables, request, self._mapping(request.types))
             return Scan(plan, self._settings, self._pools, self._buffers)
 
         return settled(see, open_seen)

@@ -34,6 +34,13 @@ from flightsrv.slab import NO_TIMESTAMP, Array
 _NO_CELL = -1
 
 
+def check_fit(sstable: SSTable, schema: TableSchema) -> None:
+    """Compare an SSTable's header with the schema. Raises SchemaError naming the columns that do not match."""
+    header = sstable.statistics.header
+    statics, regulars = _with_bytes(header.static_columns), _with_bytes(header.regular_columns)
+    check_against_header(schema, header.key_type, header.clustering_types, statics, regulars, sstable.descriptor.name)
+
+
 def run_header(sstable: SSTable, schema: TableSchema, wanted: TokenRange | None = None) -> RunHeader:
     """Match an SSTable's header with the schema. wanted: which of its partitions are decoded; None: all.
 
@@ -41,7 +48,7 @@ def run_header(sstable: SSTable, schema: TableSchema, wanted: TokenRange | None 
     """
     header = sstable.statistics.header
     statics, regulars = _with_bytes(header.static_columns), _with_bytes(header.regular_columns)
-    check_against_header(schema, header.key_type, header.clustering_types, statics, regulars)
+    check_fit(sstable, schema)
     columns = [header_column(name, text, "static") for name, text in statics]
     columns += [header_column(name, text, "regular") for name, text in regulars]
     cells = {column.name_bytes: i for i, column in enumerate(schema.static + schema.regular)}

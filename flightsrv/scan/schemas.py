@@ -8,7 +8,7 @@ from typing import Final
 
 from flightsrv.cql.ddl import parse_ddl
 from flightsrv.cql.schema import TableSchema, schema_from_header
-from flightsrv.cql.schema_file import parse_schema_file, view_with_types
+from flightsrv.cql.schema_file import is_whole, made_whole, parse_schema_file, view_with_types
 from flightsrv.errors import SchemaError
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.sstables import SSTable
@@ -26,22 +26,24 @@ def schema_from_files(
 ) -> TableSchema | None:
     """The schema that the schema.cql in one of the folders tells, or None where there is none.
 
-    Where Cassandra wrote one that does not tell all, it is `known`, what system_schema says; else a view is put
-    together of it and `header`, what the SSTables tell. Raises SchemaError, SSTableError.
+    Where Cassandra wrote one that does not tell all, it is `known`, what system_schema says; else `header`, what the
+    SSTables tell, makes it whole. Raises SchemaError, SSTableError.
     """
-    for folder in folders:
-        text = _schema_file(folder)
-        if text is None:
-            continue
-        try:
-            return parse_schema_file(text, keyspace, table)
-        except SchemaError as error:
-            told = header() if known is None else None
-            schema = known if told is None else view_with_types(text, keyspace, table, told)
-            if schema is None:
-                raise SchemaError(f"{SCHEMA_FILE} of {keyspace}.{table}: {error}") from error
+    text = next((text for text in map(_schema_file, folders) if text is not None), None)
+    if text is None:
+        return None
+    try:
+        schema = parse_schema_file(text, keyspace, table)
+        if is_whole(schema):
             return schema
-    return None
+        told = header() if known is None else None
+        return known or (schema if told is None else made_whole(schema, told))
+    except SchemaError as error:
+        told = header() if known is None else None
+        view = known if told is None else view_with_types(text, keyspace, table, told)
+        if view is None:
+            raise SchemaError(f"{SCHEMA_FILE} of {keyspace}.{table}: {error}") from error
+        return view
 
 
 def _schema_file(folder: Path) -> str | None:

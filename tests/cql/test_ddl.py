@@ -165,8 +165,14 @@ def test_id_and_clustering_order_are_taken_from_the_options():
 
 
 def test_masks_are_passed_over():
-    schema = parse("CREATE TABLE t (pk int PRIMARY KEY MASKED WITH DEFAULT, v text MASKED WITH mask_inner(1, null))")
+    """As they are typed, and as DESCRIBE writes them."""
+    schema = parse(
+        "CREATE TABLE t (pk int PRIMARY KEY MASKED WITH DEFAULT, v text MASKED WITH system.mask_inner(1, null))"
+    )
     assert shown(schema) == ["pk int partition_key", "v text regular"]
+    assert parse("CREATE TABLE t (pk int PRIMARY KEY); ALTER TABLE t ALTER pk MASKED WITH DEFAULT;") == parse(
+        "CREATE TABLE t (pk int PRIMARY KEY); ALTER TABLE t ALTER pk DROP MASKED; ALTER TABLE t WITH comment = ''"
+    )
 
 
 def test_other_statements_and_comments_are_passed_over():
@@ -219,6 +225,61 @@ def test_what_was_dropped_at_an_unknown_time_cannot_be_added_again():
 def test_key_columns_may_be_renamed():
     schema = parse("CREATE TABLE t (pk int, ck int, PRIMARY KEY (pk, ck)); ALTER TABLE t RENAME pk TO p AND ck TO c")
     assert shown(schema) == ["p int partition_key", "c int clustering"]
+
+
+@pytest.mark.parametrize("name", ["compact", "storage", "type", "key", "masked"])
+def test_columns_that_are_called_like_words_of_the_grammar_may_be_altered(name):
+    text = f"CREATE TABLE t (pk int PRIMARY KEY, {name} int, v int); ALTER TABLE t"
+    assert shown(parse(f"{text} DROP {name} USING TIMESTAMP 5")) == ["pk int partition_key", "v int regular"]
+    assert shown(parse(f"{text} DROP {name}, v")) == ["pk int partition_key"]
+    assert f"{name} blob regular" in shown(parse(f"{text} ALTER {name} TYPE blob"))
+    with pytest.raises(SchemaError, match=f"a comma is missing between {name} and v"):
+        parse(f"{text} DROP {name} v")
+
+
+def test_a_table_without_compact_storage_shows_all_that_it_stores():
+    """In the order of SELECT *, as Cassandra 4.1 and 5.0 then describe it."""
+    static = parse(
+        "CREATE TABLE t (pk int PRIMARY KEY, a int) WITH COMPACT STORAGE; ALTER TABLE t DROP COMPACT STORAGE"
+    )
+    assert shown(static) == ["pk int partition_key", "column1 text clustering", "a int static", "value blob regular"]
+    assert static.flags == {"compound"}
+    dense = parse(
+        "CREATE TABLE t (pk int, a int, b int, PRIMARY KEY (pk, a, b)) WITH COMPACT STORAGE;"
+        "ALTER TABLE t DROP COMPACT STORAGE"
+    )
+    assert shown(dense)[3:] == ["value empty regular"]
+    assert dense == parse("CREATE TABLE t (pk int, a int, b int, value empty, PRIMARY KEY (pk, a, b))")
+
+
+def test_the_type_of_a_column_may_have_changed():
+    """Until 3.0.10 and 3.10."""
+    schema = parse(
+        "CREATE TABLE t (pk int PRIMARY KEY, v int); ALTER TABLE t ALTER v TYPE blob; ALTER TABLE t ALTER pk TYPE blob"
+    )
+    assert shown(schema) == ["pk blob partition_key", "v blob regular"]
+
+
+def test_user_types_are_what_they_were_altered_to():
+    text = (
+        "CREATE TYPE u (a int, b text); CREATE TABLE t (pk int PRIMARY KEY, u frozen<u>); ALTER TYPE ks.u ADD c int;"
+        "ALTER TYPE u RENAME a TO aa AND b TO bb; ALTER TYPE u ALTER c TYPE blob"
+    )
+    (column,) = parse(text).regular
+    assert column.type.field_names == ("aa", "bb", "c")
+    assert [str(argument) for argument in column.type.arguments] == ["int", "text", "blob"]
+
+
+def test_what_is_there_already_is_not_created_again_if_it_must_not_exist():
+    first = "CREATE TABLE t (pk int PRIMARY KEY, u frozen<u>); CREATE TYPE u (a int);"
+    again = "CREATE TABLE IF NOT EXISTS t (no int PRIMARY KEY); CREATE TYPE IF NOT EXISTS u (no int);"
+    assert parse(first + again) == parse(first)
+    assert shown(parse(first + again.replace("IF NOT EXISTS", ""))) == ["no int partition_key"]
+
+
+def test_names_are_in_the_keyspace_that_is_used():
+    text = 'USE other; CREATE TABLE t (no int PRIMARY KEY); USE ks; CREATE TABLE t (pk int PRIMARY KEY); USE "More";'
+    assert shown(parse(text + "CREATE TABLE t (no int PRIMARY KEY)")) == ["pk int partition_key"]
 
 
 def test_a_view_has_its_types_from_the_base_table():
@@ -288,6 +349,13 @@ def test_compact_storage_with_clustering_is_dense(key, value, flags):
         ("CREATE TABLE t (v int PRIMARY KEY) WITH id = 5", "badly formed hexadecimal UUID string"),
         ("CREATE TABLE t (v int PRIMARY KEY); ALTER TABLE t DROP x", "DROP of x, which is no static or regular column"),
         ("CREATE TABLE t (v int PRIMARY KEY); ALTER TABLE t ADD v int", "two columns have the same name"),
+        ("CREATE TABLE t (v int PRIMARY KEY); ALTER TABLE t ALTER w TYPE int", "ALTER of w, which is no column"),
+        (
+            "CREATE TYPE u (a int);\nALTER TYPE u RENAME b TO c; CREATE TABLE t (v int PRIMARY KEY)",
+            "CQL, line 2, column 1",
+        ),
+        ("CREATE TYPE u (a int); ALTER TYPE u ALTER b TYPE int; CREATE TABLE t (v int PRIMARY KEY)", "ALTER TYPE of b"),
+        ("CREATE TYPE u (a int); ALTER TYPE u ADD a int; CREATE TABLE t (v int PRIMARY KEY)", "two fields of the same"),
         (
             "CREATE TYPE a (b frozen<b>); CREATE TYPE b (a frozen<a>); CREATE TABLE t (v int PRIMARY KEY)",
             "made of itself",

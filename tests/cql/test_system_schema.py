@@ -143,6 +143,15 @@ def test_hidden_columns_of_a_compact_table_are_not_shown():
     assert [column.name for column in schema.visible] == ["k", "v"]
 
 
+@pytest.mark.parametrize(
+    ("flags", "is_shown"), [(["compound"], True), (["compound", "dense"], False), (["dense"], False)]
+)
+def test_a_column_of_type_empty_is_hidden_where_cassandra_added_it(flags, is_shown):
+    texts = "k partition_key 0 none int", "c clustering 0 asc int", "value regular -1 none empty"
+    schema = one_table(*texts, table=TABLE | {"flags": flags})
+    assert ("value" in [column.name for column in schema.visible]) == is_shown
+
+
 def test_a_column_name_that_is_no_text_is_stored_as_its_bytes():
     rows = columns("k partition_key 0 none int", "5 regular -1 none int")
     rows[1]["column_name_bytes"] = b"\x00\x00\x00\x05"

@@ -126,6 +126,41 @@ def test_the_dropped_tables_snapshot_can_be_read_from_its_folder(engine: MakeEng
     assert rows(engine(path), "layout", "recreated") == [{"pk": 1, "v": "of the dropped table"}]
 
 
+def test_a_table_that_system_schema_does_not_know_was_dropped(engine: MakeEngine, node: Path) -> None:
+    """Unless somebody names its folder."""
+    source = node / "layout" / INDEXED
+    gone = node / "layout/gone-a904b870ece911f18c12e51b6daaa363"
+    shutil.copytree(source, gone)
+    found = engine(node)
+    with pytest.raises(NotServedError, match=r"^table layout\.gone was dropped: system_schema does not know it"):
+        columns(found, "layout", "gone")
+    assert "gone" not in [info.table for info in found.tables()]
+    for named_one in (engine(node, gone), engine(node, tables=(TableFolder("layout", "gone", gone),))):
+        assert len(rows(named_one, "layout", "gone", now_s=0)) > 0
+    shutil.rmtree(node / "system_schema")
+    assert len(rows(found, "layout", "gone", now_s=0)) > 0
+
+
+def test_tables_that_a_node_has_without_writing_them_down_are_there(engine: MakeEngine, node: Path) -> None:
+    shutil.copytree(node / "layout" / INDEXED, node / "system/secret-a904b870ece911f18c12e51b6daaa363")
+    assert columns(engine(node), "system", "secret")[0] == "key"
+
+
+def test_a_table_may_be_named_by_several_folders(engine: MakeEngine) -> None:
+    folders = [disk / "layout" / INDEXED for disk in BOTH_DISKS]
+    named_ones = tuple(TableFolder("ks", "t", folder) for folder in folders)
+    together = engine(tables=named_ones).table_stats("ks", "t", None)
+    apart = [engine(tables=(each,)).table_stats("ks", "t", None) for each in named_ones]
+    assert together["sstable_count"] == sum(each["sstable_count"] for each in apart)
+
+
+def test_the_disks_of_a_node_may_be_named_by_their_keyspaces(engine: MakeEngine) -> None:
+    """system_schema of one folder says what the tables of another are."""
+    found = engine(NODE / "data", NODE / "data2/layout")
+    assert found.table_stats("layout", "indexed", None) == engine(*BOTH_DISKS).table_stats("layout", "indexed", None)
+    assert columns(engine(NODE / "data/system_schema", NODE / "data2/layout"), "layout", "indexed")[0] == "pk"
+
+
 # --- schemas, the first that is there -----------------------------------------------------------------------------
 
 
@@ -174,6 +209,16 @@ def test_the_schema_file_of_a_snapshot_may_lie_on_another_disk(engine: MakeEngin
     assert columns(found, "layout", "indexed", snapshot="first") == ["pk", "ck", "v", "w", "x"]
     live, snapshot = (len(rows(found, "layout", "indexed", snapshot=name, now_s=0)) for name in (None, "first"))
     assert 0 < snapshot <= live
+
+
+def test_an_sstable_that_does_not_fit_is_told_before_the_scan_with_its_columns_and_types(engine: MakeEngine) -> None:
+    ddl = "CREATE TABLE layout.indexed (pk int, ck text, v text, w int, x text, PRIMARY KEY (pk, ck))"
+    with pytest.raises(SchemaError) as caught:
+        engine(*BOTH_DISKS).open_scan(ScanRequest("layout", "indexed", ddl=ddl))
+    assert str(caught.value).endswith(
+        "-big does not fit the schema of layout.indexed: in its header clustering column ck is int, not text; "
+        "column v is regular int, not regular text"
+    )
 
 
 def test_a_header_is_the_last_resort(engine: MakeEngine) -> None:
@@ -263,6 +308,64 @@ def test_a_schema_that_changes_on_disk_is_read_again(engine: MakeEngine, node: P
     assert columns(found, "layout", "recreated") == ["key", "w"]
     shutil.move(tmp_path / "away", node / "system_schema")
     assert columns(found, "layout", "recreated") == ["pk", "w"]
+
+
+def test_a_system_schema_whose_sstables_are_replaced_under_their_names_is_read_again(
+    engine: MakeEngine, node: Path, tmp_path: Path
+) -> None:
+    """As when a node's data are restored from a backup."""
+    found = engine(node)
+    assert columns(found, "layout", "indexed") == ["pk", "ck", "v", "w", "x"]
+    (folder,) = node.glob("system_schema/columns-*")
+    (newest,) = (max(folder.glob("*-Data.db"), key=lambda path: path.stat().st_size),)
+    for path in folder.glob(f"{newest.name.removesuffix('Data.db')}*"):
+        other = tmp_path / path.name
+        shutil.copy(path, other)
+        other.replace(path)
+    read = []
+    real = found.catalog._schemas._read_rows
+    found.catalog._schemas._read_rows = lambda *arguments: read.append(arguments[0].table) or real(*arguments)
+    for _ in range(2):
+        assert columns(found, "layout", "indexed") == ["pk", "ck", "v", "w", "x"]
+    assert len(read) == 5  # once each
+
+
+def test_a_system_schema_that_is_compacted_meanwhile_is_read_as_it_is_then(
+    engine: MakeEngine, node: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder,) = node.glob("system_schema/columns-*")
+    numbers = sorted(path.name.removesuffix("-Data.db") for path in folder.glob("*-Data.db"))
+    assert len(numbers) > 1
+    real = Scan.__init__
+    aside = tmp_path / "aside"
+
+    def vanished(scan: Scan, *arguments: Any) -> None:
+        if arguments[0].table.table == "columns" and not aside.exists():
+            move(numbers[0], folder, aside)
+            for path in aside.iterdir():
+                shutil.copy(path, folder / path.name.replace(numbers[0], "nb-999-big"))
+        real(scan, *arguments)
+
+    monkeypatch.setattr(Scan, "__init__", vanished)
+    assert columns(engine(node), "layout", "indexed") == ["pk", "ck", "v", "w", "x"]
+    assert aside.exists()
+
+
+@pytest.mark.parametrize("request_", [{}, {"token_start": 1 << 62, "token_end": -(1 << 62)}], ids=["all", "two-ranges"])
+def test_files_that_are_deleted_under_a_scan_do_not_disturb_it(
+    engine: MakeEngine, node: Path, request_: dict[str, int]
+) -> None:
+    """Not those it reads yet, nor the indexes that it has not looked at."""
+    found = engine(node, batch_rows=1)
+    (folder,) = node.glob("layout/compaction_committed-*")
+    expected = rows(found, "layout", "compaction_committed", now_s=0, **request_)
+    with closing(found.open_scan(ScanRequest("layout", "compaction_committed", now_s=0, **request_))) as scan:
+        batches = scan.batches()
+        got = copied(next(batches)).to_pylist()
+        shutil.rmtree(folder)
+        got += [row for batch in batches for row in copied(batch).to_pylist()]
+    assert got == expected
+    assert len(expected) > 50
 
 
 def test_a_compaction_that_ends_while_a_scan_opens_does_not_disturb_it(

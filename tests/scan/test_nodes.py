@@ -62,7 +62,7 @@ def unquoted(value: Any) -> Any:
 def test_tables_read_as_the_node_said(version: str, state: str, table: str) -> None:
     """3.11 spreads each table over its disks, system_schema too. There are tables WITH COMPACT STORAGE, which 4.1 puts
     into a comment of schema.cql; a view, which stands there alone; columns that were dropped and added again; a type
-    that got a field later, and that 3.11 leaves out of schema.cql; names in quotes, which 3.11 writes without."""
+    that got a field later, and that schema.cql leaves out; names in quotes, which 3.11 writes without."""
     keyspace, name = (part.strip('"') for part in table.split("."))
     snapshot = None if state == "live" else state
     for engine in opened(NODES[version]):

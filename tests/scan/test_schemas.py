@@ -45,7 +45,6 @@ def test_no_schema_beside_it_is_none(tmp_path: Path) -> None:
     [
         (b"CREATE TABLE (", r"^schema\.cql of ks\.t: CQL, line 1, column 14: "),
         (b"CREATE TABLE ks.other (k int PRIMARY KEY)", "no CREATE TABLE of ks.t"),
-        (b"CREATE TABLE ks.t (k int PRIMARY KEY, u frozen<u>)", "t has a column u of type u, which is not defined"),
         (b"\xff\xfe", r"^schema\.cql of .* cannot be read$"),
     ],
 )
@@ -59,6 +58,20 @@ def test_what_a_schema_file_does_not_tell_is_known_from_system_schema(tmp_path: 
     (tmp_path / "schema.cql").write_text("CREATE TABLE ks.t (k int PRIMARY KEY, u frozen<u>)")
     known = parse_ddl(DDL, "ks", "t")
     assert from_files(tmp_path, known) is known
+    (tmp_path / "schema.cql").write_text("CREATE TYPE ks.u (Zip Code int)")
+    assert from_files(tmp_path, known) is known
+
+
+def test_user_types_that_it_leaves_out_are_told_by_the_sstables(tmp_path: Path) -> None:
+    (tmp_path / "schema.cql").write_text("CREATE TABLE ks.t (k int PRIMARY KEY, f frozen<tuple<int, frozen<u>>>)")
+    user_type = CqlType("udt", (CqlType("int"),), ("a",), "ks", "u", frozen=True)
+    header = replace(HEADER, regular=(Column("f", CqlType("tuple", (CqlType("int"), user_type)), "regular"),))
+    found = from_files(tmp_path, header=header)
+    assert found is not None
+    assert found.regular == header.regular
+    alone = from_files(tmp_path)
+    assert alone is not None
+    assert str(alone.regular[0].type) == "frozen<tuple<int, 'u'>>"
 
 
 VIEW = "CREATE MATERIALIZED VIEW ks.t AS SELECT v, k, c FROM ks.base WHERE v IS NOT NULL PRIMARY KEY (v, k)"

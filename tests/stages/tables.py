@@ -12,6 +12,7 @@ from flightsrv.scan.plan import plan_scan
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.runs import run_header
 from flightsrv.scan.token_ranges import TokenRange
+from flightsrv.sstable.descriptor import Descriptor
 from flightsrv.sstable.header import SerializationHeader
 from flightsrv.sstable.version import version_of
 from tests.reference.schema import Schema, class_of
@@ -58,7 +59,7 @@ def an_sstable(schema: Schema, header: Header) -> Any:
     """What planning and decoding ask of an SSTable, without one on disk."""
     return SimpleNamespace(
         statistics=SimpleNamespace(header=engine_header(schema, header), partitioner=DHT + header.partitioner),
-        descriptor=SimpleNamespace(version=version_of("big", header.version, "Data.db")),
+        descriptor=Descriptor("", version_of("big", header.version, "Data.db"), "1"),
     )
 
 
