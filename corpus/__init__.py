@@ -1,7 +1,8 @@
 """Writes Cassandra SSTables fast: what the scans are measured with and tested on.
 
     corpus.keyvalue.write(folder, partitions, …)            one row a partition, text
-    corpus.mixed.write(folder, sensors, rows_per_sensor, …) a time series of twelve columns
+    corpus.mixed.write(folder, sensors, rows_per_sensor, …) a time series of twelve columns; with other columns:
+    corpus.wide, corpus.collections, corpus.sparse, corpus.sparse_80
     corpus.….expected_batches(…)                            the rows that a reader must give, made without reading
     corpus.rows_hash(batches)                               to compare the two
 

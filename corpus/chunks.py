@@ -13,8 +13,8 @@ import lz4.block
 import numpy as np
 from isal.isal_zlib import crc32
 
+from corpus.compress import CHUNK_BYTES, STORED_CHUNK_BYTES, compress
 from corpus.encoding import i32, i64, u32, utf
-from corpus.kernels import CHUNK_BYTES, STORED_CHUNK_BYTES, compress
 from flightsrv.kernels.jit import MODE
 from flightsrv.kernels.native import HAS
 

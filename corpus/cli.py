@@ -11,6 +11,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from corpus import collections, keyvalue, mixed, sparse, sparse_80, wide
+from corpus.series import Series
 from corpus.table import VERSIONS
 from corpus.writer import Written
 
@@ -54,24 +56,33 @@ def _shared_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@corpus.command()
+@corpus.command("keyvalue")
 @click.option("--partitions", type=click.IntRange(1), required=True)
 @_shared_options
-def keyvalue(out: Path, partitions: int, **options: Any) -> None:
+def write_keyvalue(out: Path, partitions: int, **options: Any) -> None:
     """Write bench.keyvalue: a text of about 200 bytes for each key."""
-    from corpus.keyvalue import write
-
     steps = partitions * options["runs"]
-    _run("bench.keyvalue", steps, lambda progress: write(out, partitions, progress=progress, **options))
+    _run("bench.keyvalue", steps, lambda progress: keyvalue.write(out, partitions, progress=progress, **options))
 
 
-@corpus.command()
-@click.option("--sensors", type=click.IntRange(1), required=True)
-@click.option("--rows-per-sensor", type=click.IntRange(1), required=True)
-@_shared_options
-def mixed(out: Path, sensors: int, rows_per_sensor: int, **options: Any) -> None:
-    """Write bench.mixed: a time series of twelve columns of mixed types for each sensor."""
-    from corpus.mixed import write
+def _series(series: Series, told: str) -> None:
+    """A command that writes a series."""
 
-    steps = sensors * options["runs"]
-    _run("bench.mixed", steps, lambda progress: write(out, sensors, rows_per_sensor, progress=progress, **options))
+    @corpus.command(series.name.replace("_", "-"), help=f"Write bench.{series.name}: {told}.")
+    @click.option("--sensors", type=click.IntRange(1), required=True)
+    @click.option("--rows-per-sensor", type=click.IntRange(1), required=True)
+    @_shared_options
+    def write(out: Path, sensors: int, rows_per_sensor: int, **options: Any) -> None:
+        steps = sensors * options["runs"]
+        _run(
+            f"bench.{series.name}",
+            steps,
+            lambda progress: series.write(out, sensors, rows_per_sensor, progress=progress, **options),
+        )
+
+
+_series(mixed.SERIES, "a time series of twelve columns of mixed types for each sensor")
+_series(wide.SERIES, "a time series of twenty columns, of every scalar type")
+_series(collections.SERIES, "a time series of a list, a set, a map, a frozen list and a user-defined type")
+_series(sparse.SERIES, "a time series of sixty columns, of which a row has six")
+_series(sparse_80.SERIES, "a time series of eighty columns, of which a row has eight")

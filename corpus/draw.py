@@ -26,8 +26,8 @@ def stream(seed: int, run: int, field: int) -> np.uint64:
     return np.uint64(_mix(_mix(at))[0])
 
 
-def draw(where: np.uint64, counters: np.ndarray) -> np.ndarray:
-    """uint64: one number for each counter (int64) of a stream."""
+def draw(where: np.uint64 | np.ndarray, counters: np.ndarray) -> np.ndarray:
+    """uint64: one number for each counter (int64) of a stream, or of a stream each."""
     return _mix(where + (counters.astype(np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN))
 
 

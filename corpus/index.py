@@ -17,9 +17,10 @@ import struct
 import numpy as np
 
 from corpus.encoding import deletion_time, i32, i64, sbytes, signed_vint, vint
-from corpus.kernels import NOT_DELETED, ROW, Blocks, index_entries
+from corpus.kernels import index_entries
 from corpus.key_hashes import bloom_add
 from corpus.rows import Batch
+from corpus.unfiltereds import NOT_DELETED, ROW, Blocks
 
 MIN_INDEX_INTERVAL = 128
 _BITS_PER_KEY, _HASH_COUNT = 10, 5

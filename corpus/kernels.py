@@ -1,74 +1,45 @@
-"""The loops that turn rows into Data.db and Index.db, and compress.
+"""The loops that turn rows into Data.db and Index.db.
 
 Everything is written at addresses (see flightsrv.kernels.native); the caller has made room beforehand. All times are
 positive, so a vint never has to carry a negative number, and a local deletion time is its timestamp in seconds.
 
-Kernels of the corpus that call each other share a file: Numba's cache does not notice an edited callee in another.
+Kernels of the corpus that call each other share a file: Numba's cache does not notice an edited callee, or constant, in
+another.
 
 Sources: org.apache.cassandra.db.rows.UnfilteredSerializer, db.rows.Cell, db.DeletionTime, utils.vint.VIntCoding,
-io.sstable.format.big.BigFormatPartitionWriter, io.compress.CompressedSequentialWriter.
+io.sstable.format.big.BigFormatPartitionWriter.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import types
 
+from corpus.unfiltereds import (
+    ABSENT,
+    DELETED,
+    END_START,
+    END_START_AFTER,
+    EXCL_START,
+    EXPIRING,
+    INCL_START,
+    NOT_DELETED,
+    ROW,
+)
 from flightsrv.kernels.jit import kernel
 from flightsrv.kernels.native import address_of, copy, load_le64, load_u8, store_8
 
-ABSENT, LIVE, DELETED, EXPIRING = 0, 1, 2, 3
-"""State of a cell, and (without DELETED) of a row's liveness."""
-NOT_DELETED = -(2**63)
-"""deleted_us of what is not deleted: Cassandra's own value."""
-EXCL_END, INCL_START, END_START, ROW, END_START_AFTER, INCL_END, EXCL_START = 0, 1, 2, 4, 5, 6, 7
-"""ClusteringPrefix.Kind as it is stored; kind of an unfiltered."""
 INDEX_BLOCK_BYTES = 65536
 """column_index_size: a partition of at least two such blocks gets a promoted index."""
-CHUNK_BYTES = 16384
-STORED_CHUNK_BYTES = CHUNK_BYTES + CHUNK_BYTES // 255 + 16 + 8
-"""The most that an LZ4 chunk with its length and its checksum can take."""
-
-_lz4_compress: Any = types.ExternalFunction(
-    "LZ4_compress_default", types.int32(types.int64, types.int64, types.int32, types.int32)
-)
-_crc32: Any = types.ExternalFunction("crc32_gzip_refl", types.uint32(types.uint32, types.int64, types.uint64))
 
 
-class Partitions(NamedTuple):
-    """Partitions in token order; arrays of one element a partition, or one more."""
-
-    keys: np.ndarray
-    """uint8: the keys back to back."""
-    key_starts: np.ndarray
-    """int64 (n + 1,)"""
-    first: np.ndarray
-    """int64 (n + 1,): where its unfiltereds start."""
-    deleted_us: np.ndarray
-    """int64 (n,): timestamp of the partition deletion, or NOT_DELETED."""
-
-
-class Unfiltereds(NamedTuple):
-    """Rows and range tombstone markers in the order of the table; arrays of one element each."""
-
-    kind: np.ndarray
-    """uint8: ROW, or the kind of a bound or boundary."""
-    clustering: np.ndarray
-    """int64: the clustering column's value, 8 bytes; not used where a table has none."""
-    written_us: np.ndarray
-    """int64: timestamp of liveness and of all cells."""
-    liveness: np.ndarray
-    """uint8: ABSENT, LIVE or EXPIRING."""
-    ttl_s: np.ndarray
-    """int64: time to live of whatever is EXPIRING."""
-    deleted_us: np.ndarray
-    """int64: row deletion, or the deletion of a bound (of a boundary: the one that ends); or NOT_DELETED."""
-    opened_us: np.ndarray
-    """int64: the deletion that a boundary starts."""
-    cells: np.ndarray
-    """uint8 (n, columns): state of each cell."""
+# Fields of a column. FIRST is 0 for a simple one; else the address of int64 (n + 1,), where each row's elements start.
+# From VALUES on stands where values (of rows or elements) are, from PATHS on where the paths of elements are, each as
+# three numbers: address of the bytes, big-endian and back to back; bytes of each, or 0 where they differ; address of
+# int64 starts, where they do.
+FIRST, VALUES, _, _, PATHS, _, _ = range(7)
+COLUMN_FIELDS = 7
 
 
 class Row(NamedTuple):
@@ -86,39 +57,11 @@ class Row(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Values of the regular columns, as stored (big-endian); addresses of int64 arrays of one element a column."""
+    """What the regular columns hold: see the fields of a column above."""
 
     size: int
-    data: int
-    """Addresses of the values, back to back."""
-    width: int
-    """Bytes of a value, or 0 where they differ."""
-    starts: int
-    """Addresses of int64 (n + 1,) starts of the values, where width is 0."""
-
-
-class Bases(NamedTuple):
-    """What the serialization header subtracts, and how partition deletions look."""
-
-    timestamp_us: int
-    local_deletion_time_s: int
-    ttl_s: int
-    clustered: bool
-    unsigned_deletion_times: bool
-    """oa: a partition deletion is one byte when there is none."""
-
-
-class Blocks(NamedTuple):
-    """Blocks of promoted indexes, in order; arrays of one element a block."""
-
-    partition: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    """int64: the first and last unfiltered in it."""
-    offset: np.ndarray
-    width: np.ndarray
-    open_us: np.ndarray
-    """int64: range deletion open at the block's end, or NOT_DELETED."""
+    at: int
+    """Address of int64 (size, COLUMN_FIELDS)."""
 
 
 # --- rows ---------------------------------------------------------------------------------------------------------
@@ -168,9 +111,21 @@ def put_deletion(at, deleted_us, bases):
 
 
 @kernel
-def put_cell(at, state, row, value, size, width, bases):
-    """Store a cell that is there. value, size: place of its value, which has a size of its own where width is 0."""
-    flags = 0x01 | 0x04 if state == DELETED else 0x02 if state == EXPIRING else 0
+def put_sized(at, value, size):
+    """Store bytes behind their size."""
+    at = put_vint(at, size)
+    copy(at, value, size)
+    return at + size
+
+
+@kernel
+def put_cell_head(at, state, row, is_empty, bases):
+    """Store flags and times of a cell that is there."""
+    flags = 0x04 if is_empty else 0
+    if state == DELETED:
+        flags |= 0x01
+    elif state == EXPIRING:
+        flags |= 0x02
     if row.liveness != ABSENT:
         flags |= 0x08
     row_ttl = state == EXPIRING and row.liveness == EXPIRING
@@ -186,51 +141,110 @@ def put_cell(at, state, row, value, size, width, bases):
     if state == EXPIRING and not row_ttl:
         at = put_vint(at, second + row.ttl_s - bases.local_deletion_time_s)
         at = put_vint(at, row.ttl_s - bases.ttl_s)
-    if width == 0:
-        at = put_vint(at, size)
+    return at
+
+
+@kernel
+def place_of(values, i):
+    """Where value `i` is: (address, size). values: address of three numbers, see VALUES."""
+    data, width = load_le64(values), load_le64(values + 8)
+    if width != 0:
+        return data + width * i, width
+    starts = load_le64(values + 16) + 8 * i
+    start = load_le64(starts)
+    return data + start, load_le64(starts + 8) - start
+
+
+@kernel
+def put_cell(at, i, state, row, column, bases):
+    """Store the cell of a simple column. A value has a size of its own where its column's width is 0."""
+    value, size = place_of(column + 8 * VALUES, i)
+    at = put_cell_head(at, state, row, state == DELETED or size == 0, bases)
+    if state == DELETED or size == 0:
+        return at
+    if load_le64(column + 8 * (VALUES + 1)) == 0:
+        return put_sized(at, value, size)
     copy(at, value, size)
     return at + size
 
 
 @kernel
+def put_elements(at, i, state, row, column, bases):
+    """Store a complex column as an INSERT does: what is 1 µs older is deleted, then come its elements. DELETED is but a
+    deletion.
+    """
+    first = load_le64(column + 8 * FIRST) + 8 * i
+    start, stop = load_le64(first), load_le64(first + 8)
+    if state == DELETED:
+        stop = start
+    at = put_deletion(at, row.written_us if state == DELETED else row.written_us - 1, bases)
+    at = put_vint(at, stop - start)
+    for element in range(start, stop):
+        path, path_size = place_of(column + 8 * PATHS, element)
+        value, size = place_of(column + 8 * VALUES, element)
+        at = put_cell_head(at, state, row, size == 0, bases)
+        at = put_sized(at, path, path_size)
+        if size != 0:
+            at = put_sized(at, value, size)
+    return at
+
+
+@kernel
+def put_subset(at, row, columns):
+    """Store which columns are there, unless all are. Returns (address behind it, whether all are).
+
+    Source: org.apache.cassandra.db.Columns.Serializer.
+    """
+    absent, bitmap = 0, 0
+    for c in range(columns.size):
+        if load_u8(row.cells + c) == ABSENT:
+            absent += 1
+            bitmap |= 1 << (c & 63)
+    if absent == 0:
+        return at, True
+    if columns.size < 64:
+        return put_vint(at, bitmap), False
+    at = put_vint(at, absent)
+    lists_absent = columns.size - absent >= columns.size // 2
+    for c in range(columns.size):
+        if (load_u8(row.cells + c) == ABSENT) == lists_absent:
+            at = put_vint(at, c)
+    return at, False
+
+
+@kernel
 def put_row_body(at, i, row, columns, bases):
-    """Store what follows a row's size and previous size; returns (address behind it, whether all columns are there)."""
+    """Store what follows a row's size and previous size. Returns (address behind it, flags for what is there)."""
+    flags = 0
     if row.liveness != ABSENT:
+        flags |= 0x04
         at = put_vint(at, row.written_us - bases.timestamp_us)
     if row.liveness == EXPIRING:
+        flags |= 0x08
         at = put_vint(at, row.ttl_s - bases.ttl_s)
         at = put_vint(at, row.written_us // 1_000_000 + row.ttl_s - bases.local_deletion_time_s)
     if row.deleted_us != NOT_DELETED:
+        flags |= 0x10
         at = put_deletion(at, row.deleted_us, bases)
-    missing = 0
-    for c in range(columns.size):
-        if load_u8(row.cells + c) == ABSENT:
-            missing |= 1 << c
-    if missing != 0:
-        at = put_vint(at, missing)
+    at, complete = put_subset(at, row, columns)
+    if complete:
+        flags |= 0x20
     for c in range(columns.size):
         state = load_u8(row.cells + c)
-        if state != ABSENT:
-            data, width = load_le64(columns.data + 8 * c), load_le64(columns.width + 8 * c)
-            place, size = width * i, width
-            if width == 0:
-                starts = load_le64(columns.starts + 8 * c) + 8 * i
-                place = load_le64(starts)
-                size = load_le64(starts + 8) - place
-            at = put_cell(at, state, row, data + place, size, width, bases)
-    return at, missing == 0
+        column = columns.at + 8 * COLUMN_FIELDS * c
+        if state != ABSENT and load_le64(column + 8 * FIRST) == 0:
+            at = put_cell(at, i, state, row, column, bases)
+        elif state != ABSENT:
+            flags |= 0x40
+            at = put_elements(at, i, state, row, column, bases)
+    return at, flags
 
 
 @kernel
 def put_row(at, i, previous, row, columns, bases, scratch):
     """Store row `i`, whose predecessor starts `previous` bytes before it."""
     body = put_vint(scratch, previous)
-    body, complete = put_row_body(body, i, row, columns, bases)
-    flags = 0x20 if complete else 0
-    if row.liveness != ABSENT:
-        flags |= 0x0C if row.liveness == EXPIRING else 0x04
-    if row.deleted_us != NOT_DELETED:
-        flags |= 0x10
+    body, flags = put_row_body(body, i, row, columns, bases)
     store_8(at, flags)
     at += 1
     if bases.clustered:
@@ -279,14 +293,13 @@ def put_block(blocks, b, partition, first, last, offset, width, open_us):
 def serialise(partitions, rows, values, bases, scratch, out, start, places, headers, blocks):
     """Partitions as Data.db holds them, into out[start:]; returns how many index blocks there are.
 
-    values: int64 (3, columns), see Columns; scratch, out: uint8 with room, as rows.py reckons it. Made here: places,
+    values: int64 (columns, COLUMN_FIELDS); scratch, out: uint8 with room, as rows.py reckons it. Made here: places,
     int64 (n + 1,), where each partition starts in out; headers, int64 (n,), bytes before its first unfiltered; blocks.
     """
     base = address_of(out)
     at = base + start
     room = address_of(scratch)
-    count = values.shape[1]
-    columns = Columns(count, address_of(values), address_of(values) + 8 * count, address_of(values) + 16 * count)
+    columns = Columns(values.shape[0], address_of(values))
     block_count = 0
     for p in range(partitions.first.size - 1):
         partition = at
@@ -333,7 +346,7 @@ def serialise(partitions, rows, values, bases, scratch, out, start, places, head
     return block_count
 
 
-# --- files --------------------------------------------------------------------------------------------------------
+# --- Index.db -----------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -347,18 +360,3 @@ def index_entries(partitions, positions, out, starts):
         copy(at, address_of(partitions.keys) + partitions.key_starts[p], size)
         at = put_vint(put_vint(at + size, positions[p]), 0)
     starts[positions.size] = at - address_of(out)
-
-
-@kernel
-def compress(data, size, out, stops):
-    """Cut data[:size] into chunks, each stored as length, LZ4 block, CRC32. stops: int64 (chunks,) made here."""
-    at = address_of(out)
-    for chunk in range(stops.size):
-        source = address_of(data) + chunk * CHUNK_BYTES
-        length = min(CHUNK_BYTES, size - chunk * CHUNK_BYTES)
-        for i in range(4):
-            store_8(at + i, length >> (8 * i))
-        stored = 4 + np.int64(_lz4_compress(source, at + 4, np.int32(length), np.int32(STORED_CHUNK_BYTES - 8)))
-        crc = np.int64(_crc32(np.uint32(0), at, np.uint64(stored)))
-        at = put_be(at + stored, crc, 4)
-        stops[chunk] = at - address_of(out)

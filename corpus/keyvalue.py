@@ -14,18 +14,20 @@ import numpy as np
 import pyarrow as pa
 
 from corpus.draw import below, chance, draw, stream
-from corpus.kernels import EXPIRING, NOT_DELETED, Bases, Partitions
+from corpus.expect import strings
 from corpus.order import in_token_order
-from corpus.rows import Batch, Values, plain_rows
+from corpus.rows import Batch, plain_rows
 from corpus.statistics import DELETION_EPOCH_S
-from corpus.table import MARSHAL, Table
+from corpus.table import COMPRESSION_CQL, MARSHAL, Table
 from corpus.texts import draw_texts, put_keys
-from corpus.writer import SSTable, Written, prepare_folder
+from corpus.unfiltereds import EXPIRING, NOT_DELETED, Bases, Partitions
+from corpus.values import Values
+from corpus.writer import Written, prepare_folder, write_runs
 
 TABLE = Table(
     name="keyvalue",
     columns_cql="key text PRIMARY KEY, value text",
-    options_cql="compression = {'class': 'LZ4Compressor', 'chunk_length_in_kb': '16'}",
+    options_cql=COMPRESSION_CQL,
     clustering_classes=(),
     columns=(("value", MARSHAL + "UTF8Type"),),
 )
@@ -64,7 +66,7 @@ _MOST_VALUE_BYTES = 4 * max(map(len, _WORDS)) + 160
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """What decides every row; the files and the expected rows are both made from it."""
+    """A Content of corpus.writer."""
 
     partitions: int
     runs: int
@@ -98,6 +100,13 @@ class _Content:
         again = chance(stream(self.seed, run, _WRITTEN_AGAIN), numbers, 0.5)
         there: np.ndarray = ~self.deleted(numbers, run) | again
         return there
+
+    def keys(self, run: int, order: np.ndarray) -> int:
+        return int(self.in_run(order, run).sum())
+
+    def batch(self, run: int, numbers: np.ndarray) -> Batch | None:
+        numbers = numbers[self.in_run(numbers, run)]
+        return _batch(self, run, numbers) if len(numbers) else None
 
     def bases(self, run: int, version: str) -> Bases:
         written_us = self.written_us(run)
@@ -158,21 +167,7 @@ def write(
     content = _Content(partitions, runs, seed, ttl_share, deletion_share)
     table_folder = prepare_folder(folder, TABLE, version)
     order = in_token_order(partitions, keys_of)
-
-    def batches(run: int) -> Iterator[Batch]:
-        for start in range(0, partitions, _BATCH_PARTITIONS):
-            block = order[start : start + _BATCH_PARTITIONS]
-            numbers = block[content.in_run(block, run)]
-            if len(numbers):
-                yield _batch(content, run, numbers)
-            if progress:
-                progress(len(block))
-
-    total = Written(table_folder, 0, 0)
-    for run in range(runs):
-        keys = int(content.in_run(order, run).sum())
-        total += SSTable(table_folder, TABLE, version, run + 1).write(batches(run), keys, content.bases(run, version))
-    return total
+    return write_runs(table_folder, TABLE, version, content, order, _BATCH_PARTITIONS, progress)
 
 
 def expected_batches(
@@ -204,14 +199,9 @@ def expected_batches(
             shown[there] = (content.has_row(numbers, run) & lives)[there]
         numbers, newest = numbers[shown], newest[shown]
         values = _values_of(value_streams[newest], numbers)
-        yield pa.record_batch([_strings(*keys_of(numbers)), _strings(values.data, values.starts)], ARROW_SCHEMA)
+        yield pa.record_batch([strings(*keys_of(numbers)), strings(values.data, values.starts)], ARROW_SCHEMA)
 
 
 def expected_rows(partitions: int, runs: int = 1, seed: int = 1, **options: float) -> pa.Table:
     """All of `expected_batches` at once."""
     return pa.Table.from_batches(expected_batches(partitions, runs, seed, **options), ARROW_SCHEMA)  # type: ignore[arg-type]
-
-
-def _strings(data: np.ndarray, starts: np.ndarray) -> pa.Array:
-    offsets = pa.py_buffer(starts.astype(np.int32))
-    return pa.StringArray.from_buffers(len(starts) - 1, offsets, pa.py_buffer(data[: starts[-1]]))

@@ -19,7 +19,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from corpus.encoding import f64, i32, i64, sbytes, u32, utf, vbytes, vint
-from corpus.kernels import (
+from corpus.key_hashes import sketch_add
+from corpus.rows import Batch
+from corpus.table import Table
+from corpus.unfiltereds import (
     ABSENT,
     DELETED,
     EXCL_END,
@@ -32,9 +35,6 @@ from corpus.kernels import (
     ROW,
     Bases,
 )
-from corpus.key_hashes import sketch_add
-from corpus.rows import Batch
-from corpus.table import Table
 
 PARTITIONER = "org.apache.cassandra.dht.Murmur3Partitioner"
 TIMESTAMP_EPOCH_US = 1_442_880_000_000_000
@@ -103,7 +103,8 @@ class Collector:
     registers: np.ndarray = field(default_factory=lambda: np.zeros(8192, np.uint8))
     something_lives: bool = False
     partition_deletions: bool = False
-    cell_count: int = 0
+    column_count: int = 0
+    """Of all rows together, those with a cell."""
     row_count: int = 0
     first_key: bytes | None = None
     last_key: bytes = b""
@@ -118,30 +119,39 @@ class Collector:
         self.partition_bytes.add(sizes)
         self._add_rows(batch)
         self._add_deletions(batch)
+        self._add_complex_deletions(batch)
         if self.table.clustered:
             self._add_clusterings(batch)
 
     def _add_rows(self, batch: Batch) -> None:
-        rows = batch.rows
+        rows, states = batch.rows, batch.rows.cells
         is_row = rows.kind == ROW
-        states = rows.cells
-        present = (states != ABSENT).sum(axis=1)
-        ends = np.concatenate([[0], np.cumsum(present)])
+        counts = batch.cell_counts()
+        ends = np.concatenate([[0], np.cumsum(counts.sum(axis=1))])
         first = batch.partitions.first
         self.partition_cells.add(ends[first[1:]] - ends[first[:-1]])
-        self.cell_count += int(ends[-1])
+        self.column_count += int(np.count_nonzero(counts))
         self.row_count += int(is_row.sum())
-        written = is_row & ((rows.liveness != ABSENT) | (present > 0))
+        written = is_row & ((rows.liveness != ABSENT) | (counts > 0).any(axis=1))
         self.timestamps_us.add(rows.written_us[written])
-        expiring = (states == EXPIRING).sum(axis=1) + (rows.liveness == EXPIRING)
-        living = (states == LIVE).any() or (is_row & (rows.liveness == LIVE)).any()
-        self.something_lives |= bool(living)
+        expiring = np.where(states == EXPIRING, counts, 0).sum(axis=1) + (rows.liveness == EXPIRING)
+        deleted = np.where(states == DELETED, counts, 0).sum(axis=1)
+        living = bool(((states == LIVE) & (counts > 0)).any() or (is_row & (rows.liveness == LIVE)).any())
+        self.something_lives |= living
         seconds = rows.written_us // 1_000_000
         self._add_drops(seconds + rows.ttl_s, expiring)
-        self._add_drops(seconds, (states == DELETED).sum(axis=1))
+        self._add_drops(seconds, deleted)
         self.ttls_s.add(rows.ttl_s[expiring > 0])
-        if living or (states == DELETED).any():
+        if living or deleted.any():
             self.ttls_s.add(np.zeros(1, np.int64))
+
+    def _add_complex_deletions(self, batch: Batch) -> None:
+        """Each complex column that is there begins with one."""
+        for c, values in enumerate(batch.values):
+            if values.is_complex:
+                states = batch.rows.cells[:, c]
+                self._add_deletion(batch.rows.written_us[states == DELETED])
+                self._add_deletion(batch.rows.written_us[(states == LIVE) | (states == EXPIRING)] - 1)
 
     def _add_clusterings(self, batch: Batch) -> None:
         """Only the first and the last unfiltered of a partition can be the first and the last of all."""
@@ -159,9 +169,11 @@ class Collector:
         partitions = batch.partitions.deleted_us
         self.partition_deletions |= bool((partitions != NOT_DELETED).any())
         for deleted_us in (partitions, batch.rows.deleted_us, batch.rows.opened_us):
-            there = deleted_us[deleted_us != NOT_DELETED]
-            self.timestamps_us.add(there)
-            self._add_drops(there // 1_000_000, np.ones(len(there), np.int64))
+            self._add_deletion(deleted_us[deleted_us != NOT_DELETED])
+
+    def _add_deletion(self, deleted_us: np.ndarray) -> None:
+        self.timestamps_us.add(deleted_us)
+        self._add_drops(deleted_us // 1_000_000, np.ones(len(deleted_us), np.int64))
 
     def _add_drops(self, times_s: np.ndarray, counts: np.ndarray) -> None:
         """Count tombstones by the minute that ends their second, as StreamingTombstoneHistogramBuilder does."""
@@ -206,7 +218,7 @@ class Collector:
             i32(self.ttls_s.least or 0, self.ttls_s.largest or 0),
             f64(compression_ratio) + self._drop_times(modern) + i32(0) + i64(0),
             self._covered_clusterings() if modern else self._legacy_clusterings(),
-            bytes([0]) + i64(self.cell_count, self.row_count) + nowhere + i32(0),
+            bytes([0]) + i64(self.column_count, self.row_count) + nowhere + i32(0),
             bytes([0, 0, 0]),  # no pending repair, not transient, no originating host
         ]
         if modern:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 VERSIONS = ("nb", "oa")
 MARSHAL = "org.apache.cassandra.db.marshal."
+COMPRESSION_CQL = "compression = {'class': 'LZ4Compressor', 'chunk_length_in_kb': '16'}"
 _NAMESPACE = uuid.UUID("b5d6f2c0-0b1f-5c57-8d0e-6f1f5a9f7c11")
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table of keyspace bench: a text key, at most one clustering column (8 bytes, descending), simple columns."""
+    """One table of keyspace bench: a text key, at most one clustering column (8 bytes, descending), regular columns."""
 
     name: str
     columns_cql: str
@@ -22,7 +23,9 @@ class Table:
     options_cql: str
     clustering_classes: Sequence[str]
     columns: Sequence[tuple[str, str]]
-    """Name and class of the regular columns, in order of name."""
+    """Name and class of the regular columns, as they are stored: simple before complex, in order of name."""
+    types_cql: Sequence[str] = ()
+    """CREATE TYPE statements."""
     key_class: str = MARSHAL + "UTF8Type"
     bloom_filter_fp_chance: float = 0.01
 
@@ -36,9 +39,10 @@ class Table:
         return uuid.uuid5(_NAMESPACE, f"bench.{self.name}")
 
     def cql(self, with_id: bool = True) -> str:
-        """CREATE TABLE, as a snapshot's schema.cql has it."""
+        """CREATE TABLE, as a snapshot's schema.cql has it, and before it what CREATE TYPE it needs."""
         own = f"ID = {self.id} AND " if with_id else ""
-        return f"CREATE TABLE bench.{self.name} ({self.columns_cql}) WITH {own}{self.options_cql};\n"
+        table = f"CREATE TABLE bench.{self.name} ({self.columns_cql}) WITH {own}{self.options_cql}"
+        return "".join(f"{statement};\n" for statement in (*self.types_cql, table))
 
     def folder(self, data: Path) -> Path:
         """Where this table lies below a data folder."""

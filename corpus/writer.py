@@ -1,24 +1,25 @@
-"""One SSTable, written batch by batch: all eight components.
+"""SSTables, written batch by batch: all eight components of each.
 
 Source: org.apache.cassandra.io.sstable.format.big.BigTableWriter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 import numpy as np
 
 from corpus.chunks import Chunks
 from corpus.index import Filter, Index
-from corpus.kernels import INDEX_BLOCK_BYTES, NOT_DELETED, Bases, Blocks, serialise
+from corpus.kernels import INDEX_BLOCK_BYTES, serialise
 from corpus.rows import Batch
 from corpus.statistics import Collector
 from corpus.table import VERSIONS, Table
+from corpus.unfiltereds import NOT_DELETED, Bases, Blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,52 @@ class SSTable:
             for batch in chain([first], batches):
                 parts.add(batch)
             return parts.finish()
+
+
+class Content(Protocol):
+    """What decides every row of a table; the files and the expected rows are both made from it."""
+
+    @property
+    def runs(self) -> int:
+        """How many SSTables there are."""
+
+    def batch(self, run: int, numbers: np.ndarray) -> Batch | None:
+        """What a run has of these partitions, which are in token order; None when that is nothing."""
+
+    def keys(self, run: int, order: np.ndarray) -> int:
+        """How many of these partitions a run has, at most."""
+
+    def bases(self, run: int, version: str) -> Bases:
+        """What the run's times are written against."""
+
+
+def write_runs(
+    folder: Path,
+    table: Table,
+    version: str,
+    content: Content,
+    order: np.ndarray,
+    step: int,
+    progress: Callable[[int], None] | None,
+) -> Written:
+    """Write a table below a prepared folder, one SSTable a run, `step` partitions at a time; `progress` hears of each
+    partition once a run. order: int64, the numbers of the partitions in token order.
+    """
+
+    def batches(run: int) -> Iterator[Batch]:
+        for start in range(0, len(order), step):
+            numbers = order[start : start + step]
+            batch = content.batch(run, numbers)
+            if batch is not None:
+                yield batch
+            if progress:
+                progress(len(numbers))
+
+    total = Written(folder, 0, 0)
+    for run in range(content.runs):
+        sstable = SSTable(folder, table, version, run + 1)
+        total += sstable.write(batches(run), content.keys(run, order), content.bases(run, version))
+    return total
 
 
 def prepare_folder(data: Path, table: Table, version: str) -> Path:

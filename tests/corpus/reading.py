@@ -1,19 +1,21 @@
-"""Rows as stored bytes: what the plain reference reader finds in a folder, and what expected Arrow rows come to."""
+"""Rows in the JSON form of the reference: what it finds in a folder, and what expected Arrow rows come to."""
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from tests.reference.arrow_form import comparable, json_of_scalar
 from tests.reference.merge import Table, merged
-from tests.reference.model import Cell
+from tests.reference.render import json_of_column
 from tests.reference.sstables import SSTable
+from tests.reference.types import CqlType
+from tests.reference.values import json_of
 
-StoredRow = dict[str, bytes]
+JsonRow = dict[str, Any]
 """Column name to value, nulls left out."""
 
 
@@ -21,42 +23,29 @@ def sstables_in(folder: Path) -> list[SSTable]:
     return [SSTable(path) for path in sorted(folder.glob("*-Data.db"))]
 
 
-def stored_rows(folder: Path, key_names: Sequence[str], now_s: int) -> list[StoredRow]:
-    """The rows that the SSTables of a folder show at a second, in order. key_names: partition key, clustering."""
-    sstables = sstables_in(folder)
-    table = Table(clustering=sstables[0].header.clustering, types=sstables[0].header.regular)
+def types_in(folder: Path, key_names: Sequence[str]) -> dict[str, CqlType]:
+    """The types of all columns, as a header says. key_names: partition key, clustering."""
+    header = sstables_in(folder)[0].header
+    return {**dict(zip(key_names, (header.key, *header.clustering), strict=True)), **header.regular}
+
+
+def stored_rows(folder: Path, key_names: Sequence[str], now_s: int) -> list[JsonRow]:
+    """The rows that the SSTables of a folder show at a second, in order."""
+    sstables, types = sstables_in(folder), types_in(folder, key_names)
+    table = Table(clustering=sstables[0].header.clustering, types=types)
     rows = []
     for row in merged([sstable.partitions() for sstable in sstables], table, now_s):
-        key = (row.key, *(value for value in row.clustering or () if value is not None))
-        stored = dict(zip(key_names, key, strict=True))
-        for name, cell in row.columns.items():
-            assert isinstance(cell, Cell)
-            stored[name] = cell.value
-        rows.append(stored)
+        keys = zip(key_names, (row.key, *(row.clustering or ())), strict=True)
+        values = {name: json_of(types[name], value) for name, value in keys}
+        values |= {name: json_of_column(types[name], shown) for name, shown in row.columns.items()}
+        rows.append(comparable(values, types))
     return rows
 
 
-def expected_rows(table: pa.Table) -> list[StoredRow]:
+def json_rows(table: pa.Table, types: Mapping[str, CqlType]) -> list[JsonRow]:
     """Arrow rows in the same form."""
-    columns = {
-        name: [_stored(table.schema.field(name).type, value) for value in _plain(table[name])]
-        for name in table.schema.names
-    }
+    columns = {name: [json_of_scalar(types[name], scalar) for scalar in table[name]] for name in table.schema.names}
     return [
         {name: value for name, value in zip(columns, values, strict=True) if value is not None}
         for values in zip(*columns.values(), strict=True)
     ]
-
-
-def _plain(column: pa.ChunkedArray) -> list[Any]:
-    plain: list[Any] = (column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
-    return plain
-
-
-def _stored(type_: pa.DataType, value: Any) -> bytes | None:
-    if value is None or isinstance(value, bytes):
-        return value
-    if isinstance(value, str):
-        return value.encode()
-    form = {"bool": "?", "int32": ">i", "int64": ">q", "float": ">f", "double": ">d"}.get(str(type_), ">q")
-    return struct.pack(form, value)

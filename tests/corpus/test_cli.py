@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 
+import pytest
 from click.testing import CliRunner
 
-from corpus import keyvalue, mixed
+from corpus import collections, keyvalue, mixed, sparse, sparse_80, wide
 from corpus.cli import corpus
 
 
@@ -29,12 +31,14 @@ def test_keyvalue(tmp_path: Path) -> None:
         assert path.read_bytes() == (folder / path.name).read_bytes()
 
 
-def test_mixed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("shape", [mixed, wide, collections, sparse, sparse_80], ids=lambda shape: shape.TABLE.name)
+def test_series(tmp_path: Path, shape: ModuleType) -> None:
+    command = shape.TABLE.name.replace("_", "-")
     code, output = run(
-        "mixed", "--sensors", "10", "--rows-per-sensor", "7", "--out", str(tmp_path), "--deletion-share", "0.5"
+        command, "--sensors", "10", "--rows-per-sensor", "7", "--out", str(tmp_path), "--deletion-share", "0.5"
     )
     assert code == 0, output
-    assert (mixed.TABLE.folder(tmp_path) / "nb-1-big-Data.db").exists()
+    assert (shape.TABLE.folder(tmp_path) / "nb-1-big-Data.db").exists()
     assert "rows/s" in output.splitlines()[-1]
 
 

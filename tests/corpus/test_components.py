@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from corpus import chunks, keyvalue, mixed
+from corpus import chunks, collections, keyvalue, mixed
 from flightsrv.kernels.murmur3 import hash3_x64_128
 from flightsrv.sstable import bloom, index, statistics, summary
 from flightsrv.sstable.cursor import Cursor
@@ -16,7 +16,7 @@ from flightsrv.sstable.describe import describe
 from flightsrv.sstable.stats import NO_DELETION_TIME_S, Stats
 from flightsrv.sstable.version import version_of
 from tests.corpus.reading import sstables_in
-from tests.reference.model import LIVE, Cell, Marker, Partition, Row
+from tests.reference.model import LIVE, Complex, Marker, Partition, Row
 from tests.reference.sstables import SSTable
 
 EVENTS = {"ttl_share": 0.3, "deletion_share": 0.3}
@@ -41,6 +41,13 @@ def sstable(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def narrow(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> SSTable:
     """bench.keyvalue with 3000 keys."""
     return sstables_in(keyvalue.write(tmp_path_factory.mktemp("keyvalue"), 3000, version=request.param).folder)[0]
+
+
+@pytest.fixture(scope="module", params=["nb", "oa"])
+def collected(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> SSTable:
+    """The older of two runs of bench.collections, with some of everything."""
+    folder = collections.write(tmp_path_factory.mktemp("collections"), 100, 9, 2, request.param, **EVENTS).folder
+    return sstables_in(folder)[0]
 
 
 def test_every_component_parses(sstable: SSTable) -> None:
@@ -97,13 +104,24 @@ def stats_of(sstable: SSTable) -> Stats:
 
 
 def test_statistics_are_those_of_the_rows(sstable: SSTable) -> None:
+    check_statistics(sstable)
+
+
+def test_statistics_count_the_elements_and_the_deletions_of_collections(collected: SSTable) -> None:
+    check_statistics(collected)
+
+
+def check_statistics(sstable: SSTable) -> None:
     stats, seen = stats_of(sstable), Seen(sstable.partitions())
     assert (stats.min_timestamp_us, stats.max_timestamp_us) == (min(seen.timestamps_us), max(seen.timestamps_us))
     assert (stats.min_ttl_s, stats.max_ttl_s) == (min(seen.ttls_s), max(seen.ttls_s))
     assert stats.min_local_deletion_time_s == min(seen.local_deletion_times_s)
     assert stats.max_local_deletion_time_s == max(seen.local_deletion_times_s) == NO_DELETION_TIME_S
-    assert (stats.total_rows, stats.total_columns) == (seen.row_count, seen.cell_count)
-    assert stats.partition_count == seen.partition_count
+    assert (stats.total_rows, stats.total_columns) == (seen.row_count, seen.column_count)
+    assert stats.partition_count == len(seen.cell_counts)
+    cells = stats.cells_per_partition
+    up_to = [sum(count <= offset for count in seen.cell_counts) for offset in cells.offsets]
+    assert np.cumsum(cells.counts)[:-1].tolist() == up_to
     dead = sum(time != NO_DELETION_TIME_S for time in seen.local_deletion_times_s)
     assert stats.tombstone_drop_times["count"].sum() == dead
 
@@ -115,9 +133,11 @@ class Seen:
         self.timestamps_us: list[int] = []
         self.local_deletion_times_s: list[int] = []
         self.ttls_s: list[int] = []
-        self.partition_count = len(partitions)
-        self.row_count = self.cell_count = 0
+        self.cell_counts: list[int] = []
+        """Of each partition."""
+        self.row_count = self.column_count = 0
         for partition in partitions:
+            self.cell_counts.append(0)
             self._deletion(partition.deletion)
             for unfiltered in partition.unfiltered:
                 if isinstance(unfiltered, Marker):
@@ -133,13 +153,17 @@ class Seen:
 
     def _row(self, row: Row) -> None:
         self.row_count += 1
-        self.cell_count += len(row.columns)
         self._deletion(row.deletion)
         if row.liveness:
             self._time(row.liveness.timestamp_us, row.liveness.ttl_s, row.liveness.expires_s)
-        for cell in row.columns.values():
-            assert isinstance(cell, Cell)
-            self._time(cell.timestamp_us, cell.ttl_s, cell.local_s)
+        for column in row.columns.values():
+            if isinstance(column, Complex):
+                self._deletion(column.deletion)
+            cells = column.cells if isinstance(column, Complex) else (column,)
+            self.column_count += bool(cells)
+            self.cell_counts[-1] += len(cells)
+            for cell in cells:
+                self._time(cell.timestamp_us, cell.ttl_s, cell.local_s)
 
     def _time(self, timestamp_us: int, ttl_s: int, local_s: int | None) -> None:
         self.timestamps_us.append(timestamp_us)

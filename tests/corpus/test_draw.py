@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from corpus import keyvalue, mixed, rows_hash
+from corpus import collections, keyvalue, mixed, rows_hash, sparse, sparse_80, wide
 from corpus.draw import below, chance, draw, stream
 from corpus.texts import draw as draw_in_kernel
 
@@ -50,8 +50,12 @@ def test_draws_are_spread_evenly() -> None:
         (keyvalue.expected_batches(1000, 3, 7, **EVENTS), "8d792095cf654a74"),
         (mixed.expected_batches(50, 20), "42b25624acb14904"),
         (mixed.expected_batches(50, 20, 3, 7, **EVENTS), "78fa3f9fe5da4050"),
+        (wide.expected_batches(50, 20, 3, 7, **EVENTS), "61e63242a36705d9"),
+        (collections.expected_batches(50, 20, 3, 7, **EVENTS), "d43d22909eabe9cb"),
+        (sparse.expected_batches(50, 20, 3, 7, **EVENTS), "54f3a905c2446887"),
+        (sparse_80.expected_batches(50, 20, 3, 7, **EVENTS), "7723954b47785219"),
     ],
-    ids=["keyvalue", "keyvalue-events", "mixed", "mixed-events"],
+    ids=["keyvalue", "keyvalue-events", "mixed", "mixed-events", "wide", "collections", "sparse", "sparse-80"],
 )
 def test_a_seed_means_the_same_rows_for_ever(batches, known) -> None:  # type: ignore[no-untyped-def]
     assert rows_hash(batches)[:16] == known

@@ -67,5 +67,47 @@ def test_every_value_and_its_place_matter(others: list[tuple[object, ...]]) -> N
     assert rows_hash([batch(others)]) != RIGHT
 
 
+NESTED = pa.schema(
+    [
+        ("list", pa.list_(pa.int32())),
+        ("map", pa.map_(pa.string(), pa.int64())),
+        ("struct", pa.struct([("a", pa.int32()), ("b", pa.string())])),
+    ]
+)
+NESTED_ROWS = [
+    ([1, 2], [("k", 1)], {"a": 1, "b": "x"}),
+    (None, None, None),
+    ([], [], {"a": None, "b": None}),
+    ([None], [("k", None), ("l", 2)], {"a": None, "b": ""}),
+]
+NESTED_RIGHT = rows_hash([batch(NESTED_ROWS, NESTED)])
+
+
+@pytest.mark.parametrize("cut", range(len(NESTED_ROWS) + 1))
+def test_cuts_do_not_matter_inside_of_collections_and_structs_either(cut: int) -> None:
+    whole = batch(NESTED_ROWS, NESTED)
+    assert rows_hash([whole.slice(0, cut), whole.slice(cut)]) == NESTED_RIGHT
+    assert rows_hash([batch(NESTED_ROWS[:cut], NESTED), batch(NESTED_ROWS[cut:], NESTED)]) == NESTED_RIGHT
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ([1], [("k", 1)], {"a": 1, "b": "x"}),
+        ([2, 1], [("k", 1)], {"a": 1, "b": "x"}),
+        ([1, None], [("k", 1)], {"a": 1, "b": "x"}),
+        (None, [("k", 1)], {"a": 1, "b": "x"}),
+        ([1, 2], [("l", 1)], {"a": 1, "b": "x"}),
+        ([1, 2], [("k", 2)], {"a": 1, "b": "x"}),
+        ([1, 2], [], {"a": 1, "b": "x"}),
+        ([1, 2], [("k", 1)], {"a": None, "b": "x"}),
+        ([1, 2], [("k", 1)], {"a": 1, "b": "y"}),
+        ([1, 2], [("k", 1)], None),
+    ],
+)
+def test_every_value_inside_of_them_matters(other: tuple[object, ...]) -> None:
+    assert rows_hash([batch([other, *NESTED_ROWS[1:]], NESTED)]) != NESTED_RIGHT
+
+
 def test_names_matter() -> None:
     assert rows_hash([pa.record_batch({"a": pa.array([1])})]) != rows_hash([pa.record_batch({"b": pa.array([1])})])

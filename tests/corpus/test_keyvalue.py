@@ -8,8 +8,7 @@ import pytest
 
 from corpus import rows_hash
 from corpus.keyvalue import ARROW_SCHEMA, FIRST_TIMESTAMP_US, expected_batches, expected_rows, write
-from tests.corpus.reading import expected_rows as stored_expectation
-from tests.corpus.reading import stored_rows
+from tests.corpus.reading import json_rows, stored_rows, types_in
 
 NOW_S = FIRST_TIMESTAMP_US // 1_000_000 + 5 * 365 * 86_400
 CONTENTS = [
@@ -30,7 +29,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
 def test_the_reference_reads_the_expected_rows(tmp_path: Path, version: str, content: dict[str, float]) -> None:
     folder = write(tmp_path, version=version, **content).folder  # type: ignore[arg-type]
     expected = expected_rows(**content, now_s=NOW_S)  # type: ignore[arg-type]
-    assert stored_rows(folder, ["key"], NOW_S) == stored_expectation(expected)
+    assert stored_rows(folder, ["key"], NOW_S) == json_rows(expected, types_in(folder, ["key"]))
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from corpus import keyvalue, mixed, rows_hash
+from corpus import collections, keyvalue, mixed, rows_hash, sparse, sparse_80, wide
 from tests.corpus.scanning import scanned
 
 NOW_S = keyvalue.FIRST_TIMESTAMP_US // 1_000_000 + 5 * 365 * 86_400
@@ -22,6 +22,8 @@ CASES = [
     (mixed, {"sensors": 1500, "rows_per_sensor": 20, **EVENTS}),
     (mixed, {"sensors": 1500, "rows_per_sensor": 20, "runs": 4, **EVENTS}),
     (mixed, {"sensors": 4, "rows_per_sensor": 5000, "runs": 3, **EVENTS}),
+    *((shape, {"sensors": 600, "rows_per_sensor": 20}) for shape in (wide, collections, sparse, sparse_80)),
+    *((shape, {"sensors": 300, "rows_per_sensor": 20, "runs": 3, **EVENTS}) for shape in (wide, collections, sparse)),
 ]
 
 

@@ -69,7 +69,10 @@ class Judge:
     def take_in(self, table: Table, folder: Path) -> None:
         """Make the table anew, with an id of its own, and import copies of the SSTables of a folder, verified first."""
         self.session.execute(f"DROP TABLE IF EXISTS bench.{table.name}")
-        self.session.execute(table.cql(with_id=False).removesuffix(";\n") + _WITHOUT_COMPACTION)
+        *types, create_table = table.cql(with_id=False).removesuffix(";\n").split(";\n")
+        for create_type in types:
+            self.session.execute(create_type.replace("CREATE TYPE", "CREATE TYPE IF NOT EXISTS"))
+        self.session.execute(create_table + _WITHOUT_COMPACTION)
         said = self.nodetool("import", "--copy-data", "--extended-verify", "bench", table.name, str(folder))
         assert "Failed" not in said, said
         self.nodetool("verify", "--force", "--extended-verify", "bench", table.name)

@@ -3,52 +3,45 @@
 from __future__ import annotations
 
 import time
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from corpus import keyvalue, mixed
-from corpus.table import Table
+from corpus import collections, keyvalue, mixed, sparse, sparse_80, wide
 from flightsrv.sstable.describe import describe
 from tests.corpus.scanning import scanned
-from tests.oracle.contents import CONTENTS, Content, Row, as_driver_rows
+from tests.oracle.contents import CONTENTS, EPOCH, Content, Row, of_driver
 from tests.oracle.judge import Judge
 from tests.reference.sstables import SSTable
 
 pytestmark = pytest.mark.oracle
 
-EPOCH = datetime(1970, 1, 1)
 REWRITTEN = [
     Content(keyvalue, {"partitions": 3000, "deletion_share": 0.2}),
     Content(mixed, {"sensors": 150, "rows_per_sensor": 20}),
     Content(mixed, {"sensors": 16, "rows_per_sensor": 1200, "deletion_share": 0.5}),
     Content(mixed, {"sensors": 300, "rows_per_sensor": 12, "deletion_share": 0.3}),
+    *(Content(shape, {"sensors": 150, "rows_per_sensor": 20}) for shape in (wide, collections, sparse, sparse_80)),
+    Content(collections, {"sensors": 300, "rows_per_sensor": 12, "deletion_share": 0.3}),
+    Content(collections, {"sensors": 8, "rows_per_sensor": 1200}),
 ]
 """One run, and no TTL: when Cassandra rewrites what has expired, it makes tombstones of it."""
 NO_ONE_RIGHT_VALUE = ("crc", "offset", "compression_ratio", "commit_log", "host_id", "cardinality", "drop_times.count")
 BY_CONTENT = pytest.mark.parametrize("content", CONTENTS, ids=str)
 
 
-def comparable(rows: list[Row]) -> list[Row]:
-    """Rows of the driver with timestamps in ms."""
-    return [tuple(_plain(value) for value in row) for row in rows]
-
-
-def _plain(value: Any) -> Any:
-    return (value - EPOCH) // timedelta(milliseconds=1) if isinstance(value, datetime) else value
-
-
 def selected(judge: Judge, content: Content, where: str = "", *values: Any) -> list[Row]:
     names = ", ".join(content.shape.ARROW_SCHEMA.names)
-    return comparable(judge.select(f"SELECT {names} FROM bench.{content.shape.TABLE.name} {where}", *values))
+    rows = judge.select(f"SELECT {names} FROM bench.{content.shape.TABLE.name} {where}", *values)
+    return [tuple(map(of_driver, row)) for row in rows]
 
 
 @BY_CONTENT
 def test_cassandra_selects_the_expected_rows(judge: Judge, content: Content, tmp_path: Path) -> None:
     judge.take_in(content.shape.TABLE, content.write(tmp_path, judge.version))
-    expected = as_driver_rows(content.expected(int(time.time())))
+    expected = content.expected(int(time.time()))
     assert len(expected) > 1000
     assert selected(judge, content) == expected
     judge.nodetool("compact", "bench", content.shape.TABLE.name)
@@ -63,14 +56,14 @@ def test_a_scan_gives_what_cassandra_selects(judge: Judge, content: Content, tmp
     judge.take_in(table, folder)
     now_s = int(time.time())
     rows = selected(judge, content)
-    assert rows_of_scan(table, folder, now_s) == rows
+    assert rows_of_scan(content, folder, now_s) == rows
     judge.nodetool("compact", "bench", table.name)
-    assert rows_of_scan(table, judge.folder(table), now_s) == rows
+    assert rows_of_scan(content, judge.folder(table), now_s) == rows
 
 
-def rows_of_scan(table: Table, folder: Path, now_s: int) -> list[Row]:
-    with scanned(table, folder, now_s) as batches:
-        return [row for batch in batches for row in as_driver_rows(batch)]
+def rows_of_scan(content: Content, folder: Path, now_s: int) -> list[Row]:
+    with scanned(content.shape.TABLE, folder, now_s) as batches:
+        return [row for batch in batches for row in content.as_rows(batch)]
 
 
 @pytest.mark.parametrize("content", [CONTENTS[2], CONTENTS[-1]], ids=str)
@@ -79,7 +72,7 @@ def test_cassandra_finds_single_rows(judge: Judge, content: Content, tmp_path: P
     judge.take_in(content.shape.TABLE, content.write(tmp_path, judge.version))
     key_names = [name for name in content.shape.ARROW_SCHEMA.names if name in ("key", "sensor", "at")]
     where = "WHERE " + " AND ".join(f"{name} = ?" for name in key_names)
-    expected = as_driver_rows(content.expected(int(time.time())))
+    expected = content.expected(int(time.time()))
     for row in expected[:: len(expected) // 60]:
         key = [
             EPOCH + timedelta(milliseconds=value) if isinstance(value, int) else value
@@ -93,7 +86,7 @@ def test_cassandra_finds_single_rows(judge: Judge, content: Content, tmp_path: P
 def test_cassandra_slices_a_wide_partition(judge: Judge, tmp_path: Path) -> None:
     content = CONTENTS[-1]
     judge.take_in(content.shape.TABLE, content.write(tmp_path, judge.version))
-    rows = [row for row in as_driver_rows(content.expected(int(time.time()))) if row[0] == "sensor-2"]
+    rows = [row for row in content.expected(int(time.time())) if row[0] == "sensor-2"]
     for start in range(0, len(rows) - 40, len(rows) // 20):
         newest, oldest = (EPOCH + timedelta(milliseconds=rows[place][1]) for place in (start, start + 40))
         where = "WHERE sensor = ? AND at <= ? AND at > ?"
@@ -145,5 +138,5 @@ def test_the_offline_tools_accept_every_sstable(judge: Judge, tmp_path: Path) ->
     dumps = judge.sstabledump(data_files, tmp_path)
     assert row_count == sum(row["type"] == "row" for dump in dumps for partition in dump for row in partition["rows"])
     judge.nodetool("flush", "system_schema")
-    for table in (keyvalue.TABLE, mixed.TABLE):
+    for table in {content.shape.TABLE.name: content.shape.TABLE for content in CONTENTS}.values():
         assert "Verify of" in judge.sstableverify(table)

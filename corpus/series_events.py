@@ -1,13 +1,13 @@
-"""What happens to bench.mixed in each run: what is written, with which TTL, and what is deleted.
+"""What happens to a series in each run: what is written, with which TTL, and what is deleted.
 
 Run r begins at `begin_us(r)`. Its deletions are stamped some microseconds before that, so they hide what older runs
 wrote and nothing of their own run; then every row is written a minute after the one before it. A run lasts until all
 minutes are over, then the next begins.
 
-    row          stands in run `id % runs` and, one time in five, in each other run: half of these are an UPDATE of b, g
-                 and l, which has no liveness; all else is an INSERT
-    TTL          of the whole row, or half the time of cell l alone: 1 to 3650 days
-    deletion     of a row; of one cell of a row; of a range of minutes (half of these are two that meet); of a
+    row          stands in run `id % runs` and, one time in five, in each other run: half of these are an UPDATE of
+                 some columns, which has no liveness; all else is an INSERT
+    TTL          of the whole row, or half the time of the last column alone: 1 to 3650 days
+    deletion     of a row; of one column of a row; of a range of minutes (half of these are two that meet); of a
                  partition (a quarter as often). What a deletion of its own run covers is written again half the time
 
 Source for the kinds of bounds: org.apache.cassandra.db.ClusteringPrefix.Kind.
@@ -15,12 +15,16 @@ Source for the kinds of bounds: org.apache.cassandra.db.ClusteringPrefix.Kind.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from corpus.columns import Column
 from corpus.draw import below, chance, draw, stream
-from corpus.kernels import (
+from corpus.series_cells import FIRST_MS, STEP_MS, WORDS, Cells
+from corpus.statistics import DELETION_EPOCH_S
+from corpus.unfiltereds import (
     ABSENT,
     DELETED,
     END_START,
@@ -34,19 +38,16 @@ from corpus.kernels import (
     NOT_DELETED,
     Bases,
 )
-from corpus.mixed_values import COLUMNS, FIRST_MS, STEP_MS, Cells
-from corpus.statistics import DELETION_EPOCH_S
 
+COMPLEX_DELETION_US = 1
+"""How long before a collection is written it is deleted, as corpus.kernels does it."""
 ROW_DELETION_US, RANGE_DELETION_US, SECOND_RANGE_DELETION_US, PARTITION_DELETION_US = 1, 2, 3, 4
 """How long before its run a deletion is stamped."""
 LONGEST_TTL_DAYS = 3650
 _DAY_S = 86_400
-_UPDATED = "bgl"
 _BETWEEN_RUNS_US = 3_600_000_000
 
-_WORDS = 16
-"""Draws below this are values."""
-_IN_RUN, _UPDATE, _TTL, _TTL_DAYS, _TTL_CELL, _ROW, _CELL, _CELL_COLUMN, _AGAIN = range(_WORDS, _WORDS + 9)
+_IN_RUN, _UPDATE, _TTL, _TTL_DAYS, _TTL_CELL, _ROW, _CELL, _CELL_COLUMN, _AGAIN = range(WORDS, WORDS + 9)
 _PARTITION, _RANGE, _RANGE_FIRST, _RANGE_LENGTH, _RANGE_BOUNDS = range(32, 37)
 
 
@@ -77,14 +78,17 @@ class Writes:
     liveness: np.ndarray
     ttl_s: np.ndarray
     cells: np.ndarray
-    """uint8 (n, 12): states as of corpus.kernels."""
+    """uint8 (n, columns): states as of corpus.unfiltereds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Events:
     """All that is decided about the table; the files and the expected rows are both made from it."""
 
-    sensors: int
+    columns: Mapping[str, Column]
+    """As they are stored."""
+    updated: Collection[str]
+    """Names of the columns that an UPDATE sets."""
     rows_per_sensor: int
     runs: int
     seed: int
@@ -103,8 +107,11 @@ class Events:
         base_us, base_s = self.begin_us(run), DELETION_EPOCH_S
         if self.ttl_share:
             base_s = base_us // 1_000_000 + _DAY_S
+        if any(column.is_complex for column in self.columns.values()):
+            base_us -= COMPLEX_DELETION_US
+            base_s = base_us // 1_000_000
         if self.deletion_share:
-            base_us -= PARTITION_DELETION_US
+            base_us = self.begin_us(run) - PARTITION_DELETION_US
             base_s = base_us // 1_000_000
         return Bases(base_us, base_s, 0, True, version == "oa")
 
@@ -143,15 +150,16 @@ class Events:
         deleted = self._row_deleted(cells, run)
         if self.deletion_share:
             written = written & (~self.covered(cells, run) | chance(stream(self.seed, run, _AGAIN), ids, 0.5))
-        states = np.full((len(ids), len(COLUMNS)), LIVE, np.uint8)
+        states = np.full((len(ids), len(self.columns)), LIVE, np.uint8)
         liveness = np.where(written, LIVE, ABSENT).astype(np.uint8)
-        for c, name in enumerate(COLUMNS):
-            states[~cells.has(name), c] = ABSENT
+        for c, column in enumerate(self.columns.values()):
+            if column.has:
+                states[~column.has(cells), c] = ABSENT
         if self.runs > 1:
             update = ~at_home & chance(stream(self.seed, run, _UPDATE), ids, 0.5)
             liveness[update] = ABSENT
-            for c, name in enumerate(COLUMNS):
-                states[update, c] = LIVE if name in _UPDATED else ABSENT
+            for c, name in enumerate(self.columns):
+                states[update, c] = LIVE if name in self.updated else ABSENT
         ttl_s = self._expire(ids, run, liveness, states)
         self._delete_cells(ids, run, states)
         states[~written] = ABSENT
@@ -171,7 +179,7 @@ class Events:
 
     def _delete_cells(self, ids: np.ndarray, run: int, states: np.ndarray) -> None:
         places = np.flatnonzero(chance(stream(self.seed, run, _CELL), ids, self.deletion_share))
-        columns = below(draw(stream(self.seed, run, _CELL_COLUMN), ids[places]), len(COLUMNS))
+        columns = below(draw(stream(self.seed, run, _CELL_COLUMN), ids[places]), len(self.columns))
         states[places, columns] = DELETED
 
 
