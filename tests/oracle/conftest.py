@@ -9,9 +9,6 @@ import pytest
 from tests.oracle.cassandra import jvm
 from tests.oracle.judge import Judge
 
-COMPAT = {"nb": "cassandra_4", "oa": "none"}
-"""Version that is written and what storage_compatibility_mode a node that writes it too has."""
-
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the oracle out unless it is asked for by name."""
@@ -23,13 +20,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in oracle]
 
 
-@pytest.fixture(scope="session", params=list(COMPAT))
+@pytest.fixture(scope="session")
 def judge(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
-    """A running node; `judge.version` is what to write for it."""
+    """A running node that writes the version that is the fixture's parameter."""
     try:
         jvm.java_binary()
         jvm.fetch()
     except jvm.KitError as error:
         pytest.fail(f"the oracle cannot be asked: {error}", pytrace=False)
-    with Judge.started(request.param, COMPAT[request.param], tmp_path_factory.mktemp(request.param)) as started:
+    with Judge.started(request.param, tmp_path_factory.mktemp(request.param), "column_index_size=64KiB") as started:
         yield started

@@ -18,6 +18,8 @@ from corpus.table import Table
 from tests.oracle.cassandra import node
 from tests.oracle.cassandra.tools import dump_all_command, tool_command
 
+FORMATS = {"nb": ("cassandra_4", "big"), "oa": ("none", "big"), "da": ("none", "bti")}
+"""storage_compatibility_mode and sstable format of a node that writes SSTables of a version."""
 _KEYSPACE = "CREATE KEYSPACE bench WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}"
 _FETCH_ROWS = 2000
 Row = tuple[Any, ...]
@@ -29,17 +31,21 @@ class Judge:
 
     version: str
     home: Path
+    cluster: Cluster
     session: Session
     _nodetool: subprocess.Popen[str]
 
     @classmethod
     @contextmanager
-    def started(cls, version: str, compat: str, home: Path) -> Iterator[Judge]:
-        """Start the node, and end it in the end."""
-        ports = node.start(home, node.Settings(compat=compat, lines=["column_index_size=64KiB"]))
+    def started(cls, version: str, home: Path, *lines: str) -> Iterator[Judge]:
+        """Start the node, and end it in the end. lines: KEY=VALUE of cassandra.yaml."""
+        compat, sstable_format = FORMATS[version]
+        ports = node.start(home, node.Settings(compat=compat, sstable_format=sstable_format, lines=lines))
         try:
             with (
-                Cluster(["127.0.0.1"], port=ports.native_port, protocol_version=5) as cluster,
+                Cluster(
+                    ["127.0.0.1"], port=ports.native_port, protocol_version=5, schema_metadata_enabled=False
+                ) as cluster,
                 cluster.connect() as session,
                 subprocess.Popen(
                     node.nodetool_command(home, "-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -47,7 +53,7 @@ class Judge:
             ):
                 session.row_factory = tuple_factory
                 session.execute(_KEYSPACE)
-                yield cls(version, home, session, nodetool)
+                yield cls(version, home, cluster, session, nodetool)
                 nodetool.communicate()
         finally:
             node.stop(home)

@@ -16,7 +16,7 @@ from tests.oracle.contents import CONTENTS, EPOCH, Content, Row, of_driver
 from tests.oracle.judge import Judge
 from tests.reference.sstables import SSTable
 
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.oracle, pytest.mark.parametrize("judge", ["nb", "oa"], indirect=True, scope="session")]
 
 REWRITTEN = [
     Content(keyvalue, {"partitions": 3000, "deletion_share": 0.2}),

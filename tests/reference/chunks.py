@@ -29,6 +29,8 @@ def uncompressed(data: bytes, compression_info: bytes | None, version: str) -> b
         if zlib.crc32(stored) != int.from_bytes(crc, "big"):
             raise info.corrupt(f"the chunk at {start} of Data.db fails its checksum")
         wanted = min(chunk_length, data_length - len(made))
+        if wanted == 0:  # compaction may write an empty chunk at the end, which Deflate makes nothing of
+            continue
         made += stored[:wanted] if len(stored) >= raw_from else _decompressed(compressor, stored, wanted)
     if len(made) != data_length:
         raise info.corrupt(f"{data_length} bytes of data promised, {len(made)} found")

@@ -167,9 +167,22 @@ def udts_of_ddl(ddl: str) -> dict[str, CqlType]:
     """The types of all CREATE TYPE statements, which stand in the order they need each other."""
     udts: dict[str, CqlType] = {}
     for name, body in re.findall(r'CREATE TYPE (?:\w+\.)?"?(\w+)"? \((.*?)\);', ddl, re.DOTALL):
-        fields = re.findall(r'"?(\w+)"?\s+((?:[^,<]|<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>)+)', body)
-        udts[name] = CqlType("udt", tuple(of_cql(text, udts) for _, text in fields), tuple(name for name, _ in fields))
+        fields = [field.split(maxsplit=1) for field in _outside_of_brackets(body)]
+        names = tuple(field.strip('"') for field, _ in fields)
+        udts[name] = CqlType("udt", tuple(of_cql(text, udts) for _, text in fields), names)
     return udts
+
+
+def _outside_of_brackets(text: str) -> list[str]:
+    """Cut at the commas that stand outside of <>."""
+    parts, depth = [""], 0
+    for sign in text:
+        depth += {"<": 1, ">": -1}.get(sign, 0)
+        if sign == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return parts
 
 
 def types_of_schema(expected: Mapping[str, Any]) -> dict[str, CqlType]:

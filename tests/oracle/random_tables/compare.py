@@ -1,0 +1,107 @@
+"""Where a scan differs from what Cassandra answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from random import Random
+
+from flightsrv.errors import FlightsrvError, UnsupportedRequestError
+from flightsrv.scan.engine import Engine
+from tests.oracle.random_tables.answers import Asker
+from tests.oracle.random_tables.questions import Question, draw_questions, expiries_of
+from tests.oracle.random_tables.scans import arrow_rows, selected_rows
+from tests.oracle.random_tables.tables import Reference, Table, ask
+from tests.reference.arrow_form import beyond_arrow, comparable
+from tests.reference.ordering import murmur3_token
+from tests.reference.render import JsonRow, line_of
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    question: Question
+    reader: str
+    """selection, arrow or reference."""
+    row: int
+    ours: str
+    """The first line that differs, or an error."""
+    cassandras: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.reader}, row {self.row} of {self.question}\n  ours      {self.ours}\n  Cassandra {self.cassandras}"
+        )
+
+
+@dataclass(slots=True)
+class Comparison:
+    """Of one table."""
+
+    rows: int = 0
+    """Now."""
+    sstables: int = 0
+    answers: int = 0
+    refusal: str | None = None
+    """Why we do not serve it."""
+    differences: list[Difference] = field(default_factory=list)
+
+
+def compare(engine: Engine, asker: Asker, table: Table, now_s: int, scratch: Path, seed: int) -> Comparison:
+    """Ask both about a table, the whole of it and parts. seed: of the questions; scratch: a folder to write to."""
+    reference = Reference.of(table, scratch)
+    tokens = sorted({murmur3_token(partition.key) for run in reference.runs for partition in run})
+    expiries = expiries_of([partition for run in reference.runs for partition in run])
+    whole = Question(table.keyspace, table.name, now_s)
+    made = Comparison(sstables=len(reference.runs))
+    for question in draw_questions(Random(seed), whole, list(table.types), tokens, expiries):
+        expected = ask(asker, table, question)
+        made.answers += 1
+        made.rows = made.rows or len(expected)
+        if question.is_whole and reference.runs:
+            _judge(made, table, question, "reference", expected, lambda q=question: reference.rows(q.now_s))
+            _judge(made, table, question, "selection", expected, lambda q=question: selected_rows(engine, table, q))
+        _judge_arrow(made, engine, table, question, expected)
+    return made
+
+
+def _judge_arrow(
+    made: Comparison, engine: Engine, table: Table, question: Question, expected: Sequence[JsonRow]
+) -> None:
+    """Of the columns whose values Arrow's types can hold."""
+    beyond = beyond_arrow(expected, table.types)
+    columns = [name for name in question.columns or table.types if name not in beyond]
+    if not columns:
+        return
+    kept = [comparable({name: row[name] for name in columns}, table.types) for row in expected]
+    _judge(made, table, question, "arrow", kept, lambda: arrow_rows(engine, table, question, columns))
+
+
+def _judge(
+    made: Comparison,
+    table: Table,
+    question: Question,
+    reader: str,
+    expected: Sequence[JsonRow],
+    read: Callable[[], Sequence[JsonRow]],
+) -> None:
+    try:
+        rows = read()
+    except UnsupportedRequestError as error:
+        made.refusal = str(error)
+        return
+    except (FlightsrvError, AssertionError) as error:
+        made.differences.append(
+            Difference(question, reader, 0, f"{type(error).__name__}: {error}", f"{len(expected)} rows")
+        )
+        return
+    lines = [_lines(each, table.types) for each in (rows, expected)]
+    for number, (ours, theirs) in enumerate(zip_longest(*lines, fillvalue="no row")):
+        if ours != theirs:
+            made.differences.append(Difference(question, reader, number, ours, theirs))
+            return
+
+
+def _lines(rows: Sequence[JsonRow], types: Mapping[str, object]) -> list[str]:
+    return [line_of(row, [name for name in types if name in row]) for row in rows]
