@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -76,23 +77,29 @@ def main(version: str, seed: int, count: int, shrink: bool) -> None:
 
 def _some(court: Court, seeds: range, tally: Tally, shrink: bool) -> None:
     scripts = [draw_script(seed) for seed in seeds]
-    for seed, script, result in zip(seeds, scripts, court.results(scripts, seeds[0]), strict=True):
+    for seed, script, result in zip(seeds, scripts, court.results(scripts, seeds), strict=True):
         tally.add(seed, result)
         if result.differences:
             click.echo(f"seed {seed} differs\n" + "\n".join(map(str, result.differences)))
             script = replace(script, rounds=tuple(result.played.accepted))
-            click.echo(_least(court, script, seeds[0]) if shrink else script.cql("ks"))
+            click.echo(_least(court, script, seed, result) if shrink else script.cql("ks"))
 
 
-def _least(court: Court, script: Script, seed: int) -> str:
+def _least(court: Court, script: Script, seed: int, result: Result) -> str:
     """The shrunk script, and how it differs."""
+    like = result.differences[0].question
 
-    def differ(scripts: list[Script]) -> list[bool]:
-        return [bool(result.differences) for result in court.results(scripts, seed)]
+    def differ(scripts: Sequence[Script]) -> list[bool]:
+        found = [bool(each.differences) for each in court.results(scripts, [seed] * len(scripts), like)]
+        sizes = ", ".join(
+            f"{sum(map(len, each.rounds))}{'!' * is_it}" for each, is_it in zip(scripts, found, strict=True)
+        )
+        click.echo(f"shrinking: statements {sizes}", err=True)
+        return found
 
     least = shrunk(script, differ)
-    (result,) = court.results([least], seed)
-    return "\n".join([least.cql("ks"), *map(str, result.differences[:2])])
+    (result,) = court.results([least], [seed], like)
+    return "\n".join([least.cql("ks"), *map(str, result.differences)])
 
 
 if __name__ == "__main__":

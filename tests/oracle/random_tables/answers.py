@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from cassandra.cluster import Cluster
-from cassandra.protocol import QueryMessage, ResultMessage, _ProtocolHandler, read_int
+from cassandra.protocol import QueryMessage, ResultMessage, _ProtocolHandler, read_int, read_short, read_string
 from cassandra.query import SimpleStatement, tuple_factory
 
 NOW_IN_SECONDS_FLAG = 0x100
@@ -50,8 +50,26 @@ class _RawResult(ResultMessage):  # type: ignore[misc]
     def recv_results_rows(self, f: BinaryIO, _version: int, user_types: Any, *_: Any) -> None:
         self.recv_results_metadata(f, user_types)
         self.column_names = [column[2] for column in self.column_metadata]
-        self.column_types = [column[3] for column in self.column_metadata]
+        self.column_types = self.column_names
         self.parsed_rows = [tuple(self.recv_row(f, len(self.column_names))) for _ in range(read_int(f))]
+
+    @classmethod
+    def read_type(cls, f: BinaryIO, user_types: Any) -> None:
+        """Steps over a type: the schema knows it, and the driver does not know all vectors."""
+        match read_short(f):
+            case 0x00:  # custom
+                read_string(f)
+            case 0x20 | 0x22:  # list, set
+                cls.read_type(f, user_types)
+            case 0x21:  # map
+                cls.read_type(f, user_types), cls.read_type(f, user_types)
+            case 0x30:  # user-defined
+                read_string(f), read_string(f)
+                for _ in range(read_short(f)):
+                    read_string(f), cls.read_type(f, user_types)
+            case 0x31:  # tuple
+                for _ in range(read_short(f)):
+                    cls.read_type(f, user_types)
 
 
 class _AtMessage(QueryMessage):  # type: ignore[misc]

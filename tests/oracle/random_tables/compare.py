@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -48,14 +49,22 @@ class Comparison:
     differences: list[Difference] = field(default_factory=list)
 
 
-def compare(engine: Engine, asker: Asker, table: Table, now_s: int, scratch: Path, seed: int) -> Comparison:
-    """Ask both about a table, the whole of it and parts. seed: of the questions; scratch: a folder to write to."""
+def compare(
+    engine: Engine, asker: Asker, table: Table, scratch: Path, seed: int, like: Question | None = None
+) -> Comparison:
+    """Ask both about a table, the whole of it and parts.
+
+    scratch: a folder to write to; seed: of the questions; like: ask this or the whole table, to the first difference.
+    """
     reference = Reference.of(table, scratch)
     tokens = sorted({murmur3_token(partition.key) for run in reference.runs for partition in run})
     expiries = expiries_of([partition for run in reference.runs for partition in run])
-    whole = Question(table.keyspace, table.name, now_s)
+    whole = Question(table.keyspace, table.name, int(time.time()))
+    questions = draw_questions(Random(seed), whole, list(table.types), tokens, expiries)
+    if like is not None:
+        questions = [whole.with_part_of(like, table.types), *(each for each in questions if each.is_whole)]
     made = Comparison(sstables=len(reference.runs))
-    for question in draw_questions(Random(seed), whole, list(table.types), tokens, expiries):
+    for question in questions:
         expected = ask(asker, table, question)
         made.answers += 1
         made.rows = made.rows or len(expected)
@@ -63,6 +72,8 @@ def compare(engine: Engine, asker: Asker, table: Table, now_s: int, scratch: Pat
             _judge(made, table, question, "reference", expected, lambda q=question: reference.rows(q.now_s))
             _judge(made, table, question, "selection", expected, lambda q=question: selected_rows(engine, table, q))
         _judge_arrow(made, engine, table, question, expected)
+        if made.differences and like is not None:
+            break
     return made
 
 

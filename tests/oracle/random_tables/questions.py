@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 
 from flightsrv.cql.types import quoted
@@ -11,7 +11,7 @@ from flightsrv.scan.request import ScanRequest
 from tests.reference.model import Complex, Partition, Row
 
 FAR_FUTURE_S = 40 * 365 * 86_400
-EDGES, PARTS = 2, 3
+EDGES, PARTS = 2, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,11 @@ class Question:
     @property
     def is_whole(self) -> bool:
         return self.columns is self.token_start is self.token_end is self.limit is None
+
+    def with_part_of(self, other: Question, columns: Container[str]) -> Question:
+        """The same part of this table. columns: it has."""
+        kept = None if other.columns is None else tuple(name for name in other.columns if name in columns)
+        return replace(other, keyspace=self.keyspace, table=self.table, now_s=self.now_s, columns=kept or None)
 
     def request(self, columns: Sequence[str] | None) -> ScanRequest:
         """The scan; columns: those of `columns` that Arrow can hold."""

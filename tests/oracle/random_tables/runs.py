@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from tests.oracle.judge import Judge
 from tests.oracle.random_tables.answers import Asker
 from tests.oracle.random_tables.compare import Comparison, Difference, compare
 from tests.oracle.random_tables.node import Played, drop, play
+from tests.oracle.random_tables.questions import Question
 from tests.oracle.random_tables.scripts import Script
 from tests.oracle.random_tables.tables import Table, describe
 
@@ -62,16 +62,16 @@ class Court:
     def _tables(self, keyspace: str, script: Script) -> list[Table]:
         return [describe(self.judge, keyspace, table) for table in script.schema.tables()]
 
-    def results(self, scripts: Sequence[Script], seed: int) -> list[Result]:
-        """seed: of the questions."""
+    def results(self, scripts: Sequence[Script], seeds: Sequence[int], like: Question | None = None) -> list[Result]:
+        """seeds: of the questions, one a script; like: see `compare`."""
         with self.played(scripts) as all_played, closing(self._engine()) as engine:
             return [
-                Result(played, {table.name: self._compared(engine, table, seed) for table in tables})
-                for played, tables in all_played
+                Result(
+                    played,
+                    {table.name: compare(engine, self.asker, table, self.scratch, seed, like) for table in tables},
+                )
+                for seed, (played, tables) in zip(seeds, all_played, strict=True)
             ]
 
     def _engine(self) -> Engine:
         return Engine(Settings(data=(self.judge.home / "data",), batch_rows=BATCH_ROWS))
-
-    def _compared(self, engine: Engine, table: Table, seed: int) -> Comparison:
-        return compare(engine, self.asker, table, int(time.time()), self.scratch, seed)

@@ -1,122 +1,117 @@
-"""The least script that still differs: statements, flushes, columns, options and terms are left away, one or many at once.
+"""The least script that still differs.
 
-Candidates are played side by side, some at a time; the first that differs is shrunk further.
+A script is taken for a set of parts; what can be left away is found by delta debugging: halves of the parts first, then
+ever fewer at once, in the end each alone. Candidates are played side by side, some at a time.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import TypeAlias
 
 from tests.oracle.random_tables.scripts import Script
-from tests.oracle.random_tables.statements import Batch, Delete, Insert, Statement, Update, Using, without
-
-T = TypeVar("T")
+from tests.oracle.random_tables.statements import Batch, Delete, Insert, Statement, Update, without
 
 AT_ONCE = 12
-MOST_TRIALS = 1200
 
-Rounds = tuple[tuple[Statement, ...], ...]
-StillDiffer = Callable[[Sequence[Script]], Sequence[bool]]
-
-
-def shrunk(script: Script, differ: StillDiffer) -> Script:
-    """The script, or a smaller one of which `differ` says that it differs too."""
-    trials = 0
-    candidates = smaller(script)
-    while trials < MOST_TRIALS and (some := list(itertools.islice(candidates, AT_ONCE))):
-        trials += len(some)
-        found = next((each for each, is_different in zip(some, differ(some), strict=True) if is_different), None)
-        if found is not None:
-            script, candidates = found, smaller(found)
-    return script
+Part: TypeAlias = tuple[object, ...]
+"""What it is, and which: ("statement", round, place), ("term", round, place, which), ("flush", round), …"""
+Differ: TypeAlias = Callable[[Sequence[Script]], Sequence[bool]]
 
 
-def smaller(script: Script) -> Iterator[Script]:
-    """All that is a step smaller, the largest steps first."""
-    if script.schema.view:
-        yield replace(script, schema=replace(script.schema, view=None))
-    yield from _with_less_statements(script)
-    yield from _with_less_flushes(script)
-    yield from _with_less_columns(script)
-    for options in _without_one(script.schema.options):
-        yield replace(script, schema=replace(script.schema, options=options))
-    yield from _with_less_in_statements(script)
-
-
-def _with_less_statements(script: Script) -> Iterator[Script]:
-    """Without a stretch of them, of half of all down to one. Rounds stay, empty ones go."""
-    places = [(number, i) for number, statements in enumerate(script.rounds) for i in range(len(statements))]
-    size = len(places) // 2
+def shrunk(script: Script, differ: Differ) -> Script:
+    """The script without all that it differs without too. differ: says of each script whether it differs."""
+    parts = list(parts_of(script))
+    gone: frozenset[Part] = frozenset()
+    size = len(parts) // 2
     while size:
-        for start in range(0, len(places), size):
-            gone = set(places[start : start + size])
-            rounds = tuple(
-                tuple(statement for i, statement in enumerate(statements) if (number, i) not in gone)
-                for number, statements in enumerate(script.rounds)
-            )
-            yield _with_rounds(script, rounds)
-        size //= 2
+        before = gone
+        left = [part for part in parts if part not in gone]
+        chunks = [left[start : start + size] for start in range(0, len(left), size)]
+        for start in range(0, len(chunks), AT_ONCE):
+            gone = _with_more_gone(script, gone, chunks[start : start + AT_ONCE], differ)
+        if gone == before or size > 1:
+            size //= 2
+    return script_without(script, gone)
 
 
-def _with_less_flushes(script: Script) -> Iterator[Script]:
+def _with_more_gone(script: Script, gone: frozenset[Part], chunks: list[list[Part]], differ: Differ) -> frozenset[Part]:
+    """All of the chunks that may go one by one, if they may go together, else the first of them."""
+    candidates = [gone.union(chunk) for chunk in chunks]
+    differing = differ([script_without(script, each) for each in candidates])
+    fit = [each for each, is_different in zip(candidates, differing, strict=True) if is_different]
+    together = gone.union(*fit)
+    if len(fit) > 1 and differ([script_without(script, together)])[0]:
+        return together
+    return fit[0] if fit else gone
+
+
+def parts_of(script: Script) -> Iterator[Part]:
+    """Large ones first: parts of a part that is gone do not matter."""
+    if script.schema.view:
+        yield ("view",)
     if script.compacted_after is not None:
-        yield replace(script, compacted_after=None)
-    for number in range(len(script.rounds) - 1):
-        joined = script.rounds[number] + script.rounds[number + 1]
-        yield _with_rounds(script, (*script.rounds[:number], joined, *script.rounds[number + 2 :]))
-
-
-def _with_less_columns(script: Script) -> Iterator[Script]:
-    """Of the key too: of which something must remain is Cassandra's to say."""
-    for column in script.schema.columns:
-        columns = tuple(each for each in script.schema.columns if each is not column)
-        rounds = tuple(
-            tuple(kept for each in statements if (kept := without(each, column.name)) is not None)
-            for statements in script.rounds
-        )
-        yield _with_rounds(replace(script, schema=replace(script.schema, columns=columns)), rounds)
-    for types in _without_one(script.schema.user_types):
-        yield replace(script, schema=replace(script.schema, user_types=types))
-
-
-def _with_less_in_statements(script: Script) -> Iterator[Script]:
+        yield ("compaction",)
     for number, statements in enumerate(script.rounds):
-        for i, statement in enumerate(statements):
-            for simpler in _simpler(statement):
-                changed = (*statements[:i], *simpler, *statements[i + 1 :])
-                yield _with_rounds(script, (*script.rounds[:number], changed, *script.rounds[number + 1 :]))
+        yield from (("statement", number, place) for place in range(len(statements)))
+    yield from (("flush", number) for number in range(len(script.rounds) - 1))
+    yield from (("column", column.name) for column in script.schema.columns)
+    yield from (("type", type_.name) for type_ in script.schema.user_types)
+    yield from (("option", option) for option in script.schema.options)
+    for number, statements in enumerate(script.rounds):
+        for place, statement in enumerate(statements):
+            yield from (("term", number, place, which) for which in range(len(_terms(statement))))
 
 
-def _simpler(statement: Statement) -> Iterator[tuple[Statement, ...]]:
-    """Statements that may stand for one."""
-    match statement:
-        case Batch(_, writes):
-            yield writes
-            yield from ((replace(statement, writes=kept),) for kept in _without_one(writes) if kept)
-        case Insert(values):
-            yield from ((replace(statement, values=kept),) for kept in _without_one(values))
-        case Update(assignments) if len(assignments) > 1:
-            yield from ((replace(statement, assignments=kept),) for kept in _without_one(assignments))
-        case Delete(targets) if len(targets) > 1:
-            yield from ((replace(statement, targets=kept),) for kept in _without_one(targets))
-    if isinstance(statement, Insert | Update) and statement.using.ttl_s is not None:
-        yield (replace(statement, using=Using(statement.using.timestamp_us)),)
-
-
-def _without_one(items: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
-    for i in range(len(items)):
-        yield items[:i] + items[i + 1 :]
-
-
-def _with_rounds(script: Script, rounds: Rounds) -> Script:
-    """Empty rounds go; a compaction that has lost its round does too."""
-    kept = [number for number, statements in enumerate(rounds) if statements]
-    after = script.compacted_after
-    return replace(
-        script,
-        rounds=tuple(rounds[number] for number in kept),
-        compacted_after=kept.index(after) if after in kept else None,
+def script_without(script: Script, gone: frozenset[Part]) -> Script:
+    """What remains. Whether it makes sense, Cassandra will say."""
+    schema = script.schema
+    columns = [column for column in schema.columns if ("column", column.name) in gone]
+    rounds: list[tuple[Statement, ...]] = [()]
+    after = None
+    for number, statements in enumerate(script.rounds):
+        for place, statement in enumerate(statements):
+            kept = None if ("statement", number, place) in gone else _without_terms(statement, number, place, gone)
+            for column in columns:
+                kept = None if kept is None else without(kept, column.name)
+            rounds[-1] += () if kept is None else (kept,)
+        if number == script.compacted_after and ("compaction",) not in gone and rounds[-1]:
+            after = len(rounds) - 1
+        if ("flush", number) not in gone and rounds[-1]:
+            rounds.append(())
+    schema = replace(
+        schema,
+        columns=tuple(column for column in schema.columns if column not in columns),
+        user_types=tuple(type_ for type_ in schema.user_types if ("type", type_.name) not in gone),
+        options=tuple(option for option in schema.options if ("option", option) not in gone),
+        view=None if ("view",) in gone else schema.view,
     )
+    return Script(schema, tuple(statements for statements in rounds if statements), after)
+
+
+def _terms(statement: Statement) -> Sequence[object]:
+    """What a statement can lose."""
+    match statement:
+        case Insert(values=terms) | Update(assignments=terms) | Delete(targets=terms) | Batch(writes=terms):
+            return terms
+        case _:
+            return ()
+
+
+def _without_terms(statement: Statement, number: int, place: int, gone: frozenset[Part]) -> Statement | None:
+    terms = _terms(statement)
+    kept = tuple(term for which, term in enumerate(terms) if ("term", number, place, which) not in gone)
+    if len(kept) == len(terms):
+        return statement
+    match statement:
+        case Insert() if kept:
+            return replace(statement, values=kept)
+        case Update() if kept:
+            return replace(statement, assignments=kept)
+        case Delete() if kept:
+            return replace(statement, targets=kept)
+        case Batch() if kept:
+            return replace(statement, writes=kept)
+        case _:
+            return None
