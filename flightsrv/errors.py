@@ -57,6 +57,15 @@ class SchemaError(FlightsrvError):
     """A table's schema cannot be had, parsed or matched with its SSTables."""
 
 
+class HeaderError(SchemaError):
+    """What an SSTable's serialization header says of columns makes no sense, or does not fit the table: `what`."""
+
+    def __init__(self, what: str, where: Where) -> None:
+        super().__init__(f"{where}: {what}")
+        self.what = what
+        self.where = where
+
+
 class RequestError(FlightsrvError):
     """The client asked for something that makes no sense."""
 

@@ -34,13 +34,12 @@ def check_against_header(
     clustering_types: Iterable[str],
     static_columns: HeaderColumns,
     regular_columns: HeaderColumns,
-    sstable: str = "an SSTable",
 ) -> tuple[str, ...]:
     """Compare a schema with one SSTable's serialization header.
 
     Returns the names of header columns that neither the schema nor its dropped columns know, which Cassandra would
     refuse and a reader may step over. Columns that the header lacks are null there, and no conflict. Raises SchemaError
-    naming `sstable`, all columns that conflict, and both types of each.
+    naming all columns that conflict, and both types of each.
     """
     conflicts = [
         *key_conflicts("partition key", schema.partition_key, parse_marshal(key_type).key_types),
@@ -60,7 +59,7 @@ def check_against_header(
             conflicts.append(f"column {column.name} is {column.kind} {column.type}, not {known.kind} {known.type}")
     if conflicts:
         table = f"{schema.keyspace}.{schema.table}"
-        raise SchemaError(f"{sstable} does not fit the schema of {table}: in its header {'; '.join(conflicts)}")
+        raise SchemaError(f"does not fit the schema of {table}: {'; '.join(conflicts)}")
     return tuple(unknown)
 
 

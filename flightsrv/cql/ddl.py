@@ -128,7 +128,9 @@ def created(statement: CreateTable, keyspace: str, user_types: UserTypes) -> Tab
     if len(keys) != 1:
         raise SchemaError(f"{len(keys)} primary keys instead of one")
     partition_key, clustering = key_columns(keys[0], types, statement.options)
-    schema = TableSchema(keyspace, statement.name, statement.options.id, partition_key, clustering)
+    id = statement.options.id
+    # Who writes the table's id into a DDL, Cassandra, writes the columns that were dropped as well.
+    schema = TableSchema(keyspace, statement.name, id, partition_key, clustering, knows_dropped=id is not None)
     key_names = keys[0].partition + keys[0].clustering
     rest = (definition for definition in statement.columns if definition.name not in key_names)
     schema = with_columns(schema, [plain_column(definition, user_types) for definition in rest])
@@ -188,6 +190,9 @@ def created_view(statement: CreateView, keyspace: str, tables: Mapping[str, Tabl
     if missing := [name for name in names if name not in types]:
         raise SchemaError(f"view {statement.name} selects columns its base table does not have: {', '.join(missing)}")
     partition_key, clustering = key_columns(key, types, statement.options)
-    view = TableSchema(keyspace, statement.name, statement.options.id, partition_key, clustering, is_view=True)
+    id = statement.options.id
+    view = TableSchema(
+        keyspace, statement.name, id, partition_key, clustering, knows_dropped=id is not None, is_view=True
+    )
     rest = (name for name in names if name not in key.partition + key.clustering)
     return with_columns(view, [Column(name, types[name], "regular") for name in rest])

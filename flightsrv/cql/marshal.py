@@ -23,6 +23,8 @@ MAX_TYPE_DEPTH: Final = 64
 """How deep classes may be nested in a type's text; FrozenType counts as one."""
 MAX_DIMENSION: Final = 1 << 16
 """The most elements of a vector: eight times what Cassandra lets one declare."""
+MAX_VECTOR_BYTES: Final = 1 << 28
+"""The largest vector of values of one size: Cassandra's largest value."""
 
 SIMPLE_CLASSES: Final = {
     "AsciiType": "ascii",
@@ -213,7 +215,10 @@ def parse_vector(parser: MarshalParser, depth: int) -> MarshalType:
     digits = parser.identifier("a dimension")
     if not digits.isdecimal() or len(digits) > 9 or not 0 < int(digits) <= MAX_DIMENSION:
         raise parser.error(f"a dimension from 1 to {MAX_DIMENSION}, not {digits[:20]},")
-    return MarshalType(CqlType("vector", (element,), dimension=int(digits)))
+    vector = CqlType("vector", (element,), dimension=int(digits))
+    if vector.fixed_size > MAX_VECTOR_BYTES:
+        raise parser.error(f"a vector of at most {MAX_VECTOR_BYTES} bytes, not {vector.fixed_size},")
+    return MarshalType(vector)
 
 
 def parse_frozen(parser: MarshalParser, depth: int) -> MarshalType:
@@ -247,3 +252,13 @@ ARGUMENT_PARSERS: Final[dict[str, Callable[[MarshalParser, int], MarshalType]]] 
     "ReversedType": parse_reversed,
     "CompositeType": parse_composite,
 }
+
+
+def misspelt(class_name: str) -> str | None:
+    """The class of Cassandra's whose name differs from this one in a single bit: nobody named another class so."""
+    name = class_name.partition("(")[0].encode()
+    for known in (*SIMPLE_CLASSES, *ARGUMENT_PARSERS):
+        whole = (MARSHAL_PACKAGE + known).encode()
+        if len(whole) == len(name) and (int.from_bytes(whole) ^ int.from_bytes(name)).bit_count() == 1:
+            return known
+    return None

@@ -70,6 +70,8 @@ class TableSchema:
     dropped: Mapping[str, DroppedColumn] = field(default_factory=dict, hash=False)
     flags: frozenset[str] = frozenset({COMPOUND})
     """As system_schema.tables has them: a table made by CQL is `compound`, other sets mean COMPACT STORAGE."""
+    knows_dropped: bool = False
+    """`dropped` holds every column that ever was: the schema comes from Cassandra itself."""
     is_view: bool = False
     column_order: tuple[str, ...] = ()
     """Names of the static and regular columns that CQL shows, in the order of the DDL or of SELECT *."""

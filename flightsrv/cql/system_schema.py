@@ -162,6 +162,7 @@ def table_from_rows(
         regular=in_storage_order(by_kind["regular"]),
         dropped={row["column_name"]: dropped_from_row(row, user_types) for row in dropped},
         flags=flags,
+        knows_dropped=True,
         is_view=is_view,
     )
     return replace(schema, column_order=select_order(schema.static, shown_regular(schema)))

@@ -6,6 +6,7 @@ Sources: org.apache.cassandra.cql3.CQL3Type; org.apache.cassandra.db.marshal.Abs
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -70,6 +71,12 @@ class CqlType:
             return FIXED_SIZES.get(self.kind, -1)
         size = self.arguments[0].fixed_size
         return -1 if size < 0 else size * self.dimension
+
+    def parts(self) -> Iterator[CqlType]:
+        """This type, and all that stand inside of it."""
+        yield self
+        for argument in self.arguments:
+            yield from argument.parts()
 
     def __str__(self) -> str:
         """The type in CQL, as DESCRIBE and system_schema show it."""

@@ -43,6 +43,7 @@ from flightsrv.slab import (
 _IS_DELETED, _IS_EXPIRING, _HAS_EMPTY_VALUE, _USE_ROW_TIMESTAMP, _USE_ROW_TTL, _ALL_FLAGS = 1, 2, 4, 8, 16, 31
 MAX_VALUE_BYTES = 256 << 20
 """Cassandra's default max_value_size: a longer value is taken for corruption."""
+MAX_TTL_S = 0x7FFFFFFF
 INVALID_DELETION_TIME = 4294967294
 """What a local deletion time that overflowed becomes (Cassandra: Cell.INVALID_DELETION_TIME)."""
 
@@ -120,7 +121,7 @@ def _times_from(place, flags, us, ttl_s, expires_s, numbers):
             if flags & _IS_EXPIRING:
                 ttl_s, place = uvint_from(place)
                 ttl_s += numbers[MIN_TTL_S]
-                if ttl_s < 0:
+                if ttl_s < 0 or ttl_s > MAX_TTL_S:
                     return place, us, np.int64(TOMBSTONE_TTL - 1), expires_s
             expires_s = expiry_of(delta, ttl_s, numbers)
     if ttl_s == 0 and expires_s != NO_DELETION_TIME:

@@ -40,7 +40,7 @@ def decompress_chunks(codec, source, offsets, first, last, chunk_length, data_le
     for chunk in range(first, last):
         at = address_of(source) + offsets[chunk] - offsets[first]
         stored = offsets[chunk + 1] - offsets[chunk] - 4
-        wanted = min(chunk_length, data_length - chunk * chunk_length)
+        wanted = max(0, min(chunk_length, data_length - chunk * chunk_length))
         if stored < 0:
             return CORRUPT, chunk, STORED_LENGTH, stored, 0
         found = np.int64(crc32(at, stored))
@@ -51,6 +51,9 @@ def decompress_chunks(codec, source, offsets, first, last, chunk_length, data_le
         if codec == NONE or stored >= raw_from:
             if stored < wanted:
                 return CORRUPT, chunk, LENGTH, wanted, stored
+            for i in range(wanted, stored):  # the last chunk may be filled up, with zeros
+                if load_u8(at + i) != 0:
+                    return CORRUPT, chunk, LENGTH, wanted, stored
             copy(out, at, wanted)
         elif codec == LZ4:
             said = np.int64(_load_le32(at)) if stored >= 4 else np.int64(-1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flightsrv.kernels.cells import MAX_VALUE_BYTES, cells_at, deletion_time_of, expiry_of, subset_at
+from flightsrv.kernels.cells import MAX_TTL_S, MAX_VALUE_BYTES, cells_at, deletion_time_of, expiry_of, subset_at
 from flightsrv.kernels.jit import kernel
 from flightsrv.kernels.native import address_of
 from flightsrv.kernels.run import (
@@ -42,6 +42,7 @@ from flightsrv.slab import (
     HAS_DELETIONS,
     HAS_EMPTY_ROWS,
     HAS_EXPIRING,
+    HAS_SHADOWABLE,
     HAS_STATICS,
     INCL_END_EXCL_START_BOUNDARY,
     KIND,
@@ -108,7 +109,7 @@ def _row_body(data, at, end, flags, extended, header, first, count, row, slab):
                 return -1, F_TTL
             ttl_s, at = uvint_at(data, at)
             ttl_s += header.numbers[MIN_TTL_S]
-            if ttl_s < 0 or at >= end:
+            if ttl_s < 0 or ttl_s > MAX_TTL_S or at >= end:
                 return -1, F_TTL
             delta, at = uvint_at(data, at)
             expires_s = expiry_of(delta, ttl_s, header.numbers)
@@ -129,7 +130,7 @@ def _row_body(data, at, end, flags, extended, header, first, count, row, slab):
             slab.rows[row, DELETION_US] = deleted_us
             slab.rows[row, DELETION_S] = deletion_time_of(delta, header.numbers)
             slab.rows[row, SHADOWABLE] = 1 if extended & _HAS_SHADOWABLE_DELETION else 0
-        facts |= HAS_DELETIONS
+        facts |= HAS_DELETIONS | HAS_SHADOWABLE if extended & _HAS_SHADOWABLE_DELETION else HAS_DELETIONS
     subset = not flags & _HAS_ALL_COLUMNS
     if subset:
         if at > end:

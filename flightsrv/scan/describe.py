@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from flightsrv.sstable.descriptor import Descriptor, parse_name
 from flightsrv.sstable.dump import dump
 from flightsrv.sstable.header import SerializationHeader
 from flightsrv.sstable.version import version_of
+from flightsrv.stages import in_turn
 from flightsrv.stages.decompress import decompress
 from flightsrv.stages.read import read
 
@@ -78,7 +78,7 @@ def _uncompressed(sstable: SSTable) -> tuple[Array, SSTableError | None]:
     with closing(open_data(sstable)) as file:
         extents = sstable.extents(0, sstable.data_length, 1, 1)  # chunk by chunk: those before a damaged one count
         try:
-            for window in decompress(read(extents, file, buffers, _in_turn), sstable.chunks, buffers, _in_turn):
+            for window in decompress(read(extents, file, buffers, in_turn), sstable.chunks, buffers, in_turn):
                 size = window.stop - window.start
                 data[done : done + size] = window.data[window.start : window.stop]
                 done += size
@@ -86,9 +86,3 @@ def _uncompressed(sstable: SSTable) -> tuple[Array, SSTableError | None]:
         except SSTableError as error:
             return data[:done], error
     return data[:done], None
-
-
-def _in_turn(function: Callable[[Any], Any], items: Iterable[Any]) -> Generator[Any, None, None]:
-    """An `Ahead` that is none: each item when its result is asked for."""
-    for item in items:
-        yield function(item)

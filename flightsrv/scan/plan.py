@@ -70,7 +70,9 @@ def _ranges(table: TableSchema, sstables: tuple[SSTable, ...], request: ScanRequ
     name = f"table {table.keyspace}.{table.table}"
     partitioners = {each.statistics.partitioner: _partitioner(each) for each in sstables}
     if len(partitioners) > 1:
-        raise UnsupportedRequestError(f"{name} has SSTables of several partitioners: {', '.join(sorted(partitioners))}")
+        named = {each.statistics.partitioner: each.descriptor.name for each in sstables}
+        each_one = ", ".join(f"{file}-Statistics.db says {partitioner}" for partitioner, file in sorted(named.items()))
+        raise UnsupportedRequestError(f"{name} has SSTables of several partitioners: {each_one}")
     if not partitioners:
         return ()
     (partitioner,) = partitioners.values()

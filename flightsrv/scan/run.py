@@ -13,6 +13,7 @@ from flightsrv.arrow.frames import Frame, FrameWriter
 from flightsrv.arrow.parts import Parts
 from flightsrv.config import Settings
 from flightsrv.io.buffered import BufferedFile
+from flightsrv.scan import times
 from flightsrv.scan.flow import Cancel, Pools, ahead
 from flightsrv.scan.plan import Plan
 from flightsrv.scan.runs import run_header
@@ -145,5 +146,8 @@ class Scan:
         windows = decompress(
             pieces, sstable.chunks, self._buffers, ahead(pools.cpu, sizes.decompress_depth, decompress_clock, cancel)
         )
+        parts = Run(sstable.data_path, header, slab, clocks.stage("decode")).decode(windows, start)
+        if not times.are_sure(sstable):
+            parts = times.compared(parts, slab, sstable, self.plan.table, header, token_range.is_whole_ring)
         with closing(windows):
-            yield from Run(sstable.data_path, header, slab, clocks.stage("decode")).decode(windows, start)
+            yield from parts

@@ -9,6 +9,7 @@ from flightsrv.cql.comparators import comparators_of, unordered_type
 from flightsrv.cql.marshal import parse_marshal
 from flightsrv.cql.partitioners import partitioner_of
 from flightsrv.cql.schema import Column, TableSchema, header_column
+from flightsrv.errors import SchemaError
 from flightsrv.kernels.cells import ELEMENT_FIELDS
 from flightsrv.kernels.compounds import Orders
 from flightsrv.kernels.order import ANY_ORDER
@@ -27,7 +28,7 @@ from flightsrv.kernels.run import (
     UNSIGNED_DELETION_TIME,
     RunHeader,
 )
-from flightsrv.scan.sstables import SSTable
+from flightsrv.scan.sstables import SSTable, header_error
 from flightsrv.scan.token_ranges import TokenRange, whole_ring
 from flightsrv.slab import NO_TIMESTAMP, Array
 
@@ -35,16 +36,26 @@ _NO_CELL = -1
 
 
 def check_fit(sstable: SSTable, schema: TableSchema) -> None:
-    """Compare an SSTable's header with the schema. Raises SchemaError naming the columns that do not match."""
+    """Compare an SSTable's header with the schema.
+
+    Raises SchemaError naming the columns that do not match, and those that the schema does not know if it knows all
+    that ever were, as Cassandra does.
+    """
     header = sstable.statistics.header
     statics, regulars = _with_bytes(header.static_columns), _with_bytes(header.regular_columns)
-    check_against_header(schema, header.key_type, header.clustering_types, statics, regulars, sstable.descriptor.name)
+    try:
+        unknown = check_against_header(schema, header.key_type, header.clustering_types, statics, regulars)
+    except SchemaError as error:
+        raise header_error(sstable.descriptor, str(error)) from None
+    if unknown and schema.knows_dropped:
+        what = f"{schema.keyspace}.{schema.table} neither has columns {', '.join(unknown)} nor had them dropped"
+        raise header_error(sstable.descriptor, what)
 
 
 def run_header(sstable: SSTable, schema: TableSchema, wanted: TokenRange | None = None) -> RunHeader:
     """Match an SSTable's header with the schema. wanted: which of its partitions are decoded; None: all.
 
-    Raises SchemaError naming the columns that do not match.
+    Raises what check_fit raises.
     """
     header = sstable.statistics.header
     statics, regulars = _with_bytes(header.static_columns), _with_bytes(header.regular_columns)

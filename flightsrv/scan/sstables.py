@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from flightsrv.errors import CorruptSSTableError, Where
+from flightsrv.errors import CorruptSSTableError, HeaderError, Where
 from flightsrv.io.buffered import BufferedFile, file_size, read_component
 from flightsrv.slab import Array
 from flightsrv.sstable import compression_info, crc, statistics, toc
@@ -15,7 +16,7 @@ from flightsrv.sstable.compression_info import NEVER_RAW, CompressionInfo
 from flightsrv.sstable.cursor import Cursor
 from flightsrv.sstable.descriptor import Descriptor
 from flightsrv.sstable.statistics import Statistics
-from flightsrv.stages.decompress import Chunks
+from flightsrv.stages.decompress import Chunks, check_empty_chunk
 from flightsrv.stages.read import Extent
 
 
@@ -96,7 +97,7 @@ def open_sstable(descriptor: Descriptor, components: frozenset[str]) -> SSTable:
         path = descriptor.path("CompressionInfo.db")
         info = compression_info.parse(Cursor(read_component(path), path), version)
         bounds = compression_info.chunk_bounds(info, data_file_bytes, data_path)
-        return SSTable(
+        sstable = SSTable(
             descriptor,
             parsed,
             info,
@@ -107,6 +108,10 @@ def open_sstable(descriptor: Descriptor, components: frozenset[str]) -> SSTable:
             data_file_bytes,
             components,
         )
+        if info.has_empty_chunk:
+            with closing(open_data(sstable)) as file:
+                check_empty_chunk(sstable.chunks, file)
+        return sstable
     _refuse_lost_compression(descriptor, components)
     return _uncompressed(descriptor, parsed, data_file_bytes, components)
 
@@ -122,6 +127,7 @@ def _uncompressed(
         path = descriptor.path("CRC.db")
         found = crc.parse(Cursor(read_component(path), path))
         crc.check_count(found, data_file_bytes, descriptor.path("Data.db"))
+        crc.check_empty_chunk(found, data_file_bytes, path)
         chunk_length, checksums = found.chunk_size, np.ascontiguousarray(found.values, np.int64)
     bounds = np.append(np.arange(0, data_file_bytes, chunk_length, dtype=np.int64), data_file_bytes)
     return SSTable(
@@ -153,3 +159,8 @@ def open_data(sstable: SSTable) -> BufferedFile:
         what = f"the file has {file.size} bytes, it had {sstable.data_file_bytes}"
         raise CorruptSSTableError(what, Where(sstable.data_path))
     return file
+
+
+def header_error(descriptor: Descriptor, what: str) -> HeaderError:
+    """An error about the columns of a serialization header."""
+    return HeaderError(what, Where(descriptor.path("Statistics.db"), field="HEADER"))

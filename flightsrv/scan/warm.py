@@ -1,10 +1,10 @@
 """Compiling all kernels ahead of the first scan, by scans.
 
 Numba compiles a kernel for the types of the arguments of a call. So that these are the very types that scans call with,
-the tables in warm_tables/ and warm_odd/, which a Cassandra 5.0 node wrote, are scanned, by the engine that serves. They
-are small and have something of everything: every type, static and deleted rows, ranges, two SSTables with a partition
-that is longer than a window, compressed and uncompressed data; and values that Arrow cannot hold. With all kernels in
-the cache this takes a fraction of a second.
+the tables in warm_tables/ and warm_odd/, which Cassandra wrote, are scanned, by the engine that serves. They are small
+and have something of everything: every type, static and deleted rows, ranges, two SSTables with a partition that is
+longer than a window, compressed and uncompressed data, one of 3.11, whose times are compared with its Statistics.db;
+and values that Arrow cannot hold. With all kernels in the cache this takes a fraction of a second.
 """
 
 from __future__ import annotations

@@ -54,6 +54,11 @@ class CompressionInfo:
         """How many chunks hold data."""
         return -(-self.data_length // self.chunk_length)
 
+    @property
+    def has_empty_chunk(self) -> bool:
+        """Whether there is an offset more, of what must hold nothing."""
+        return self.offsets.size > self.chunk_count
+
 
 def parse(cursor: Cursor, version: Version) -> CompressionInfo:
     """Read a whole CompressionInfo.db.
@@ -75,7 +80,11 @@ def parse(cursor: Cursor, version: Version) -> CompressionInfo:
         what = f"chunks of {chunk_length} bytes are larger than {MAX_CHUNK_LENGTH}"
         raise UnsupportedSSTableError(what, cursor.where("chunk_length"))
     max_compressed_length = cursor.i32("max_compressed_length") if version.has_max_compressed_length else NEVER_RAW
-    cursor.require(max_compressed_length > 0, "max_compressed_length", f"{max_compressed_length} is not above 0")
+    cursor.require(
+        0 < max_compressed_length <= chunk_length or max_compressed_length == NEVER_RAW,
+        "max_compressed_length",
+        f"{max_compressed_length} is neither from 1 to {chunk_length} nor {NEVER_RAW}",
+    )
     data_length = cursor.i64("data_length")
     cursor.require(data_length > 0, "data_length", f"{data_length} is not above 0")
     offsets = cursor.array("offsets", ">i8", cursor.i32("offset count"))
@@ -93,7 +102,8 @@ def _check_offsets(cursor: Cursor, info: CompressionInfo) -> None:
         f"there are {offsets.size} for {chunk_count} chunks of {info.chunk_length} bytes in {info.data_length} bytes",
     )
     cursor.require(offsets[0] == 0, "offsets", f"the first is {offsets[0]}, not 0")
-    too_close = np.flatnonzero(offsets[1:] <= offsets[:-1] + CRC_SIZE)
+    # The second only counts where the first does not hold: a difference may wrap.
+    too_close = np.flatnonzero((offsets[1:] <= offsets[:-1]) | (np.diff(offsets) <= CRC_SIZE))
     if too_close.size:
         chunk = int(too_close[0])
         cursor.fail("offsets", f"chunk {chunk} starts at {offsets[chunk]}, the next at {offsets[chunk + 1]}")
@@ -106,10 +116,9 @@ def chunk_bounds(info: CompressionInfo, data_file_size: int, path: str) -> npt.N
     behind the end of Data.db.
     """
     last = int(info.offsets[-1])
-    has_empty_chunk = info.offsets.size > info.chunk_count
-    if last + CRC_SIZE + (not has_empty_chunk) > data_file_size:
+    if last + CRC_SIZE + (not info.has_empty_chunk) > data_file_size:
         what = f"the file ends at {data_file_size}, but its chunk {info.offsets.size - 1} starts at {last}"
         raise CorruptSSTableError(what, Where(path, offset=data_file_size))
-    if has_empty_chunk:
+    if info.has_empty_chunk:
         return info.offsets
     return np.append(info.offsets, np.int64(data_file_size))

@@ -9,7 +9,8 @@
     uvint    regular column count, then vbytes name, vbytes type
 
 The three minima are only what the times in Data.db are counted from. The columns stand in the order in which rows store
-them. Names of keyspace, table, key and clustering columns are nowhere in an SSTable.
+them: first those that are stored as one cell, then non-frozen collections and UDTs, each by the bytes of their names.
+Names of keyspace, table, key and clustering columns are nowhere in an SSTable.
 
 Source: org.apache.cassandra.db.SerializationHeader.Serializer, rows.EncodingStats.
 """
@@ -17,6 +18,7 @@ Source: org.apache.cassandra.db.SerializationHeader.Serializer, rows.EncodingSta
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from flightsrv.sstable.cursor import Cursor
 
@@ -41,7 +43,10 @@ class SerializationHeader:
 
 
 def parse(cursor: Cursor) -> SerializationHeader:
-    """Read the header up to its last column."""
+    """Read the header up to its last column.
+
+    Raises CorruptSSTableError when columns are not in their order, or one is there twice.
+    """
     return SerializationHeader(
         min_timestamp_us=cursor.delta("min_timestamp_us", TIMESTAMP_EPOCH_US),
         min_local_deletion_time_s=cursor.delta("min_local_deletion_time_s", DELETION_TIME_EPOCH_S),
@@ -62,7 +67,12 @@ def types(cursor: Cursor, section: str) -> tuple[str, ...]:
 def _columns(cursor: Cursor, section: str) -> tuple[Column, ...]:
     with cursor.section(section):
         # A column's name is any bytes; encode("utf-8", "surrogateescape") gives them back, UTF-8 or not.
-        return tuple(
+        columns = tuple(
             (cursor.vbytes(f"name {i}").decode("utf-8", "surrogateescape"), cursor.vtext(f"type {i}"))
             for i in cursor.count("count", "uvint", at_least=2)
         )
+        names = [name.encode("utf-8", "surrogateescape") for name, _ in columns]
+        # Which of them are stored cell by cell, 3.0 does not tell (CASSANDRA-15035): so names may start anew once.
+        is_ordered = sum(a > b for a, b in pairwise(names)) <= 1 and len(set(names)) == len(names)
+        cursor.require(is_ordered, "names", "they are not in their order, or one is there twice")
+    return columns

@@ -8,7 +8,7 @@
 
 VALIDATION is the partitioner and the bloom filter's chance of a false positive. COMPACTION is an estimator of the
 number of keys that only Cassandra's library reads. STATS is `stats.py`, HEADER is `header.py`. Minor versions may
-append to a component, so bytes left at its end are no error.
+append to a component, so bytes left at its end are no error; but no version without checksums has any.
 
 Source: org.apache.cassandra.io.sstable.metadata.MetadataSerializer, ValidationMetadata (3.0 to 5.0).
 """
@@ -98,6 +98,8 @@ def _component(cursor: Cursor, version: Version, name: str, size: int) -> Iterat
         cursor.seek(start, name)
     with cursor.section(name, body_size):
         yield
-        if cursor.left:
+        if not version.has_metadata_checksum:
+            cursor.end()
+        elif cursor.left:
             cursor.raw("unknown", cursor.left)
     cursor.seek(start + size, name)

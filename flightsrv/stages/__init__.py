@@ -11,3 +11,9 @@ from typing import Any
 
 Ahead = Callable[[Callable[[Any], Any], Iterable[Any]], Generator[Any]]
 """How a stage lets a function work on items ahead of need: results come in the order of the items."""
+
+
+def in_turn(function: Callable[[Any], Any], items: Iterable[Any]) -> Generator[Any]:
+    """An `Ahead` that is none: works on each item when its result is asked for."""
+    for item in items:
+        yield function(item)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cramjam
+import numpy as np
 
 from flightsrv.errors import CorruptSSTableError, Where
 from flightsrv.kernels.decompress import (
@@ -22,12 +23,14 @@ from flightsrv.kernels.decompress import (
 from flightsrv.kernels.status import DONE
 from flightsrv.kernels.vint import SLACK
 from flightsrv.slab import Array, BufferPool, Window
-from flightsrv.stages import Ahead
-from flightsrv.stages.read import HEAD_ROOM, Piece
+from flightsrv.stages import Ahead, in_turn
+from flightsrv.stages.read import HEAD_ROOM, Extent, Piece, SizedFile, read
 
 KERNEL_CODECS = {"LZ4Compressor": LZ4, "ZstdCompressor": ZSTD, "NoopCompressor": NONE}
 
 _CRC_SIZE = 4
+MAX_EMPTY_CHUNK_BYTES = 64
+"""What a compressor may make of nothing, with its checksum."""
 
 
 def _inflate(stored: memoryview, target: memoryview) -> int:
@@ -136,14 +139,14 @@ def _by_package(piece: Piece, chunks: Chunks, data: Array) -> None:
     for chunk in range(extent.first_chunk, extent.last_chunk):
         start = int(chunks.bounds[chunk]) - extent.offset
         stop = int(chunks.bounds[chunk + 1]) - extent.offset - _CRC_SIZE
-        wanted = min(chunks.chunk_length, chunks.data_length - chunk * chunks.chunk_length)
+        wanted = max(0, min(chunks.chunk_length, chunks.data_length - chunk * chunks.chunk_length))
         stored = source[start:stop]
         said, found = int.from_bytes(source[stop : stop + _CRC_SIZE], "big"), zlib.crc32(stored)
         if said != found:
             raise chunks.corrupt(chunk, f"checksum: {said:#010x} in the file, {found:#010x} computed")
         into = target[at : at + wanted]
         if len(stored) >= chunks.raw_from:
-            if len(stored) < wanted:
+            if len(stored) < wanted or any(stored[wanted:]):
                 raise chunks.corrupt(chunk, f"length: {len(stored)} in the file, {wanted} expected")
             into[:] = stored[:wanted]
         else:
@@ -154,3 +157,24 @@ def _by_package(piece: Piece, chunks: Chunks, data: Array) -> None:
             if made != wanted:
                 raise chunks.corrupt(chunk, f"length: {made} decompressed, {wanted} expected")
         at += wanted
+
+
+def check_empty_chunk(chunks: Chunks, file: SizedFile) -> Array:
+    """Make sure that behind the last chunk that holds data there is nothing, or a chunk of nothing, which some writers
+    leave. Returns it as stored.
+
+    Raises CorruptSSTableError when it is not: then what says how long the data is says too little.
+    """
+    chunk, offset = chunks.bounds.size - 1, int(chunks.bounds[-1])
+    size = file.size - offset
+    if size == 0:
+        return np.empty(0, np.uint8)
+    if size > MAX_EMPTY_CHUNK_BYTES:
+        raise chunks.corrupt(chunk, f"length: {size} bytes in the file, but there are no data left for it")
+    bounded = replace(chunks, bounds=np.append(chunks.bounds, offset + size))
+    extent = Extent(chunk, chunk + 1, offset, size, chunk * chunks.chunk_length, 0)
+    (piece,) = read([extent], file, BufferPool(), in_turn)
+    stored = piece.buffer[piece.start : piece.start + size].copy()
+    for window in decompress([piece], bounded, BufferPool(), in_turn):
+        window.release()
+    return stored

@@ -41,6 +41,12 @@ class DataFile(Protocol):
     def read_into(self, offset: int, target: Array) -> None: ...
 
 
+class SizedFile(DataFile, Protocol):
+    """A file whose end matters."""
+
+    size: int
+
+
 def read(extents: Iterable[Extent], file: DataFile, buffers: BufferPool, ahead: Ahead) -> Generator[Piece]:
     """Read extents, in their order. A piece's buffer is the consumer's, to be given back to `buffers`.
 

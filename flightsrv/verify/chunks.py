@@ -5,9 +5,8 @@ A damaged chunk does not stop the check of the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 from isal import isal_zlib
@@ -17,9 +16,10 @@ from flightsrv.io.buffered import BufferedFile
 from flightsrv.scan.flow import Cancel, Pools, ahead
 from flightsrv.slab import Array, BufferPool, Window
 from flightsrv.sstable import compression_info, crc
-from flightsrv.sstable.compression_info import CRC_SIZE, NEVER_RAW
+from flightsrv.sstable.compression_info import NEVER_RAW
 from flightsrv.sstable.descriptor import Descriptor
-from flightsrv.stages.decompress import Chunks, decompress
+from flightsrv.stages import in_turn
+from flightsrv.stages.decompress import Chunks, check_empty_chunk, decompress
 from flightsrv.stages.read import Extent, Piece, read
 from flightsrv.telemetry.clocks import Clock
 from flightsrv.verify.findings import Report, parsed
@@ -28,13 +28,9 @@ WINDOW_BYTES = 2 * 1024 * 1024
 READ_DEPTH = 4
 DECOMPRESS_DEPTH = 2
 UNCHECKED_CHUNK_LENGTH = 65536
-MAX_EMPTY_CHUNK_OVERHEAD = 64
-"""Bytes that a compressor may make of nothing."""
 
 Outcome = Window | list[CorruptSSTableError]
 """The next bytes of the uncompressed data, or what is wrong with the chunks that hold them."""
-T = TypeVar("T")
-S = TypeVar("S")
 
 
 def chunks_of(
@@ -84,10 +80,10 @@ def _uncompressed(report: Report, descriptor: Descriptor, components: frozenset[
     except CorruptSSTableError as error:
         report.caught(error)
         return unchecked
-    chunk_count = -(-size // found.chunk_size)
-    if found.values[chunk_count:].any():
-        what = f"checksum {chunk_count} is of an empty chunk, but it is {found.values[chunk_count]:#010x}, not 0"
-        report.error("CRC.db", what, offset=4 + 4 * chunk_count, field="checksums")
+    try:
+        crc.check_empty_chunk(found, size, descriptor.path("CRC.db"))
+    except CorruptSSTableError as error:
+        report.caught(error)
     checked = raw_chunks(unchecked.path, size, found.chunk_size)
     return replace(checked, checksums=np.ascontiguousarray(found.values, np.int64))
 
@@ -137,12 +133,6 @@ def outcomes(
         yield [damage]
 
 
-def in_turn(function: Callable[[S], T], items: Iterable[S]) -> Generator[T]:
-    """What stages call `ahead`, without being ahead."""
-    for item in items:
-        yield function(item)
-
-
 def extents(chunks: Chunks) -> Iterator[Extent]:
     """All chunks, as reads that make one window each."""
     count = chunks.bounds.size - 1
@@ -171,16 +161,8 @@ def _damages(piece: Piece, chunks: Chunks) -> Iterator[CorruptSSTableError]:
 
 def _check_tail(chunks: Chunks, file: BufferedFile, digest: Digest) -> CorruptSSTableError | None:
     """What is behind the last chunk that holds data: nothing, or an empty chunk, which some writers leave."""
-    chunk, offset = chunks.bounds.size - 1, int(chunks.bounds[-1])
-    size = file.size - offset
-    if size == 0:
-        return None
-    if size > chunks.chunk_length + MAX_EMPTY_CHUNK_OVERHEAD:
-        return chunks.corrupt(chunk, f"is empty, but has {size} bytes")
-    tail = np.empty(size, np.uint8)
-    file.read_into(offset, tail)
-    digest.add(tail)
-    said, found = int.from_bytes(tail[-CRC_SIZE:].tobytes(), "big"), isal_zlib.crc32(tail[:-CRC_SIZE].data)
-    if said != found:
-        return chunks.corrupt(chunk, f"checksum: {said:#010x} in the file, {found:#010x} computed")
+    try:
+        digest.add(check_empty_chunk(chunks, file))
+    except CorruptSSTableError as error:
+        return error
     return None

@@ -9,8 +9,8 @@ from itertools import islice
 
 from flightsrv.cql.partitioners import PARTITIONERS
 from flightsrv.cql.schema import Column, TableSchema
-from flightsrv.cql.types import MARSHAL_PACKAGE, CqlType
-from flightsrv.errors import CorruptSSTableError, SchemaError
+from flightsrv.cql.types import MARSHAL_PACKAGE
+from flightsrv.errors import CorruptSSTableError, HeaderError
 from flightsrv.io.buffered import BufferedFile
 from flightsrv.kernels.order import ANY_ORDER
 from flightsrv.kernels.run import KEY_COMPARATOR, TOKEN_UPTO, TOKENS, RunHeader
@@ -21,11 +21,12 @@ from flightsrv.scan.sstables import SSTable, open_sstable
 from flightsrv.slab import BufferPool
 from flightsrv.sstable.descriptor import Descriptor
 from flightsrv.sstable.statistics import Statistics
+from flightsrv.stages import in_turn
 from flightsrv.stages.decode import Run
 from flightsrv.stages.decompress import Chunks, decompress
 from flightsrv.stages.read import read
 from flightsrv.telemetry.clocks import Clock
-from flightsrv.verify.chunks import extents, in_turn
+from flightsrv.verify.chunks import extents
 from flightsrv.verify.components import Components
 from flightsrv.verify.findings import Report
 from flightsrv.verify.rows import slabs_for
@@ -64,8 +65,8 @@ def layout_of(report: Report, descriptor: Descriptor, present: frozenset[str], c
     sstable = open_sstable(descriptor, present & needed)
     try:
         layouts = [Layout(sstable, schema, run_header(sstable, schema)) for schema in _schemas_of(sstable)]
-    except SchemaError as error:
-        report.error("Statistics.db", str(error), field="HEADER")
+    except HeaderError as error:
+        report.error("Statistics.db", error.what, field="HEADER")
         return None
     _check_types(report, layouts[0].schema)
     if layouts[0].header.numbers[KEY_COMPARATOR] == ANY_ORDER and statistics.partitioner in PARTITIONERS:
@@ -108,7 +109,7 @@ def _fits(layout: Layout, chunks: Chunks) -> bool:
 def _check_types(report: Report, schema: TableSchema) -> None:
     """Say which column types are of no known class: their values can be stepped over, but not be understood."""
     for column in schema.partition_key + schema.clustering + schema.static + schema.regular:
-        for type_ in _with_arguments(column.type):
+        for type_ in column.type.parts():
             name = type_.class_name.removeprefix(MARSHAL_PACKAGE).partition("(")[0]
             if type_.kind != "custom" or name in CUSTOM_CLASSES:
                 continue
@@ -118,12 +119,6 @@ def _check_types(report: Report, schema: TableSchema) -> None:
                 report.note("Statistics.db", what, field)
             else:
                 report.error("Statistics.db", f"Cassandra has no type {name}, as column {column.name}", field=field)
-
-
-def _with_arguments(type_: CqlType) -> Iterator[CqlType]:
-    yield type_
-    for argument in type_.arguments:
-        yield from _with_arguments(argument)
 
 
 def _check_partitioner(report: Report, statistics: Statistics) -> None:

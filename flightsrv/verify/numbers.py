@@ -11,25 +11,10 @@ import ctypes
 import numpy as np
 
 from flightsrv.cql.schema import TableSchema
-from flightsrv.kernels.cells import INVALID_DELETION_TIME
 from flightsrv.kernels.partitions import Partitions
 from flightsrv.kernels.run import RunHeader
-from flightsrv.kernels.tally import (
-    MAX_S,
-    MAX_TTL_S,
-    MAX_US,
-    MIN_S,
-    MIN_TTL_S,
-    MIN_US,
-    PARTITION_DELETIONS,
-    ROWS,
-    STATIC_ROWS,
-    TALLY_FIELDS,
-    TIMES,
-    TTLS,
-    tally_partitions,
-    tally_rows,
-)
+from flightsrv.kernels.tally import PARTITION_DELETIONS, ROWS, STATIC_ROWS
+from flightsrv.scan.times import Times
 from flightsrv.slab import Slabs
 from flightsrv.sstable.stats import Stats
 from flightsrv.verify.findings import Report
@@ -43,10 +28,8 @@ class Numbers:
         self.partition_count = 0
         self._report = report
         self._stats = stats
-        self._header = header
-        self._statics = len(schema.static)
-        self._is_complex = np.array([column.type.is_multicell for column in schema.static + schema.regular], np.bool_)
-        self._tally = np.zeros(TALLY_FIELDS, np.int64)
+        self._times = Times(schema, header)
+        self._tally = self._times.tally
         self._sizes = np.zeros(stats.partition_sizes.counts.size, np.int64)
         self._last_position = np.empty(0, np.int64)
         self._first_key = self._last_key = b""
@@ -61,7 +44,7 @@ class Numbers:
         if not found.position.size:
             return
         self._add_sizes(found.position)
-        tally_partitions(found.deletion_us, found.deletion_s, self._tally)
+        self._times.add_partitions(found.deletion_us, found.deletion_s)
         if not self.partition_count:
             self._first_key = _key(found, 0)
         self._last_key = _key(found, -1)
@@ -69,7 +52,7 @@ class Numbers:
 
     def add_rows(self, slab: Slabs, row_count: int) -> None:
         """Count the first rows of a slab."""
-        tally_rows(slab, row_count, self._statics, self._header, self._is_complex, self._tally)
+        self._times.add_rows(slab, row_count)
 
     def compare(self, data_length: int, has_shadowable: bool) -> None:
         """There are no more: compare what was counted with what the file says."""
@@ -77,20 +60,8 @@ class Numbers:
         self._compare_sizes()
         self._compare_keys()
         self._compare_rows()
-        sees_times = not has_shadowable
-        tally = self._tally.tolist()
-        stats = self._stats
-        if tally[TIMES]:
-            said = stats.min_timestamp_us, stats.max_timestamp_us
-            self._compare_range("timestamp_us", said, (tally[MIN_US], tally[MAX_US]), sees_times)
-            said = stats.min_local_deletion_time_s, stats.max_local_deletion_time_s
-            found = tally[MIN_S], tally[MAX_S]
-            # What overflowed is written in several ways.
-            if min(said) >= 0 and INVALID_DELETION_TIME not in found:
-                self._compare_range("local_deletion_time_s", said, found, sees_times)
-        if tally[TTLS]:
-            said = stats.min_ttl_s, stats.max_ttl_s
-            self._compare_range("ttl_s", said, (tally[MIN_TTL_S], tally[MAX_TTL_S]), is_exact=True)
+        for field, what in self._times.differences(self._stats, is_exact=not has_shadowable):
+            self._error(field, what)
 
     def _add_sizes(self, positions: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
         """Put into the histogram the partitions that end where the next ones start."""
@@ -122,12 +93,6 @@ class Numbers:
     def _compare_rows(self) -> None:
         if self._stats.total_rows != self.row_count:
             self._error("total_rows", f"{self._stats.total_rows} in the file, {self.row_count} in Data.db")
-
-    def _compare_range(self, name: str, said: tuple[int, int], found: tuple[int, int], is_exact: bool) -> None:
-        if said[0] > found[0] or (is_exact and said[0] != found[0]):
-            self._error(f"min_{name}", f"{said[0]} in the file, {found[0]} in Data.db")
-        if said[1] < found[1] or (is_exact and said[1] != found[1]):
-            self._error(f"max_{name}", f"{said[1]} in the file, {found[1]} in Data.db")
 
     def _error(self, field: str, what: str) -> None:
         self._report.error("Statistics.db", what, field=f"STATS.{field}")

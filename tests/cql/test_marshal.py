@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flightsrv.cql.marshal import MAX_DIMENSION, MAX_TYPE_DEPTH, SIMPLE_CLASSES, parse_marshal
+from flightsrv.cql.marshal import (
+    ARGUMENT_PARSERS,
+    MAX_DIMENSION,
+    MAX_TYPE_DEPTH,
+    SIMPLE_CLASSES,
+    misspelt,
+    parse_marshal,
+)
 from flightsrv.cql.types import MARSHAL_PACKAGE, CqlType
 from flightsrv.errors import SchemaError
 from tests.cql.strategies import types
@@ -111,6 +118,29 @@ def test_a_bad_text_is_an_error_that_names_the_place(text, place):
     with pytest.raises(SchemaError) as caught:
         parse_marshal(text)
     assert str(caught.value) == f"type {text!r}: {place}"
+
+
+@pytest.mark.parametrize("name", [*SIMPLE_CLASSES, *ARGUMENT_PARSERS])
+def test_a_class_with_one_bit_changed_is_none_that_has_a_meaning(name):
+    """No two classes of Cassandra's are a bit apart; one such a bit away is known for what it was."""
+    whole = (MARSHAL_PACKAGE + name).encode()
+    assert misspelt(whole.decode()) is None
+    for bit in range(8 * len(whole)):
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        if damaged.isascii() and b"(" not in damaged:  # else no text at all, or parentheses that do not match
+            assert misspelt(damaged.decode() + "(x)") == name
+
+
+@pytest.mark.parametrize("name", ["com.example.UTF8Type", "UTF8Type", "", "UTF9Type", MARSHAL_PACKAGE + "UTF7Type"])
+def test_other_classes_are_what_they_are(name):
+    assert misspelt(name) is None
+
+
+def test_a_vector_is_no_larger_than_a_value_may_be():
+    assert parse_marshal("VectorType(VectorType(LongType,65536),512)").type.fixed_size == 1 << 28
+    with pytest.raises(SchemaError, match="a vector of at most 268435456 bytes, not 268959744, expected"):
+        parse_marshal("VectorType(VectorType(LongType,65536),513)")
 
 
 @given(st.text("ListMapTuple()., :=>6a1Int32FrozenReversedType", max_size=60))

@@ -94,8 +94,16 @@ def test_a_flipped_bit_anywhere_fails_the_checksum(codec: int) -> None:
 
 @each_codec
 def test_a_chunk_stored_in_as_many_bytes_as_raw_ones_is_raw(codec: int) -> None:
-    raw = [with_checksum(content + b"\xee" * (CHUNK - len(content))) for content in CONTENTS]  # padded
+    raw = [with_checksum(content + b"\0" * (CHUNK - len(content))) for content in CONTENTS]  # padded
     assert decompressed(codec, raw, raw_from=CHUNK) == b"".join(CONTENTS)
+
+
+def test_a_raw_chunk_is_padded_with_zeros_alone() -> None:
+    """Else the data are said to be shorter than they are."""
+    last = len(CONTENTS) - 1
+    raw = [with_checksum(content) for content in CONTENTS]
+    raw[last] = with_checksum(CONTENTS[last] + b"\0\1")
+    assert decompressed(NONE, raw) == (last, LENGTH, len(CONTENTS[last]), len(CONTENTS[last]) + 2)
 
 
 @each_compressing_codec

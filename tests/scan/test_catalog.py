@@ -216,7 +216,7 @@ def test_an_sstable_that_does_not_fit_is_told_before_the_scan_with_its_columns_a
     with pytest.raises(SchemaError) as caught:
         engine(*BOTH_DISKS).open_scan(ScanRequest("layout", "indexed", ddl=ddl))
     assert str(caught.value).endswith(
-        "-big does not fit the schema of layout.indexed: in its header clustering column ck is int, not text; "
+        "-big-Statistics.db: HEADER: does not fit the schema of layout.indexed: clustering column ck is int, not text; "
         "column v is regular int, not regular text"
     )
 

@@ -99,5 +99,16 @@ def test_a_column_that_was_added_again_as_something_else_is_another() -> None:
     ],
 )
 def test_a_file_that_does_not_fit_the_table_is_a_schema_error(table: TableSchema, what: str) -> None:
-    with pytest.raises(SchemaError, match=rf"^nb-1-big does not fit the schema of .*: in its header .*{what}"):
+    with pytest.raises(SchemaError, match=rf"^nb-1-big-Statistics\.db: HEADER: does not fit the schema of .*{what}"):
         header_of(table)
+
+
+def test_a_column_that_never_was_is_a_schema_error_where_the_dropped_ones_are_known() -> None:
+    """As in Cassandra; a DDL that a client brings may have left it out."""
+    table = engine_table(FILE)
+    table = replace(table, regular=tuple(each for each in table.regular if each.name == "b"))
+    known = replace(table, knows_dropped=True)
+    with pytest.raises(SchemaError, match=r"^nb-1-big-Statistics\.db: HEADER: .* neither has columns a, m nor"):
+        header_of(known)
+    both = {name: DroppedColumn(name, INT, "regular", 1) for name in ("a", "m")}
+    assert header_of(replace(known, dropped=both)).column_cell.tolist() == [0, -1, 1, -1]

@@ -71,6 +71,11 @@ def test_before_na_no_chunk_is_raw() -> None:
     assert parsed(Written(max_compressed_length=None), "me").max_compressed_length == NEVER_RAW
 
 
+def test_a_chunk_may_be_raw_from_its_own_length_on() -> None:
+    """min_compress_ratio 1: the ratio is never below, or chunks would be stored that are larger than they are."""
+    assert parsed(Written(max_compressed_length=4096)).max_compressed_length == 4096
+
+
 def test_data_may_fill_the_last_chunk() -> None:
     assert parsed(Written(data_length=3 * 4096)).chunk_count == 3
 
@@ -99,7 +104,9 @@ def test_a_data_file_that_ends_before_its_last_chunk_is_corrupt(size: int) -> No
         (Written(chunk_length=0), "chunk_length", "0 is not a power of two"),
         (Written(chunk_length=-4096), "chunk_length", "-4096 is not a power of two"),
         (Written(chunk_length=4097), "chunk_length", "4097 is not a power of two"),
-        (Written(max_compressed_length=0), "max_compressed_length", "0 is not above 0"),
+        (Written(max_compressed_length=0), "max_compressed_length", "0 is neither from 1 to 4096 nor 2147483647"),
+        (Written(max_compressed_length=4097), "max_compressed_length", "4097 is neither from 1 to 4096"),
+        (Written(max_compressed_length=NEVER_RAW - 1), "max_compressed_length", "2147483646 is neither"),
         (Written(data_length=0), "data_length", "0 is not above 0"),
         (Written(data_length=-1), "data_length", "-1 is not above 0"),
         (Written(data_length=4096), "offsets", "there are 3 for 1 chunks"),
@@ -109,6 +116,8 @@ def test_a_data_file_that_ends_before_its_last_chunk_is_corrupt(size: int) -> No
         (Written(offsets=(0, 2000, 1000)), "offsets", "chunk 1 starts at 2000, the next at 1000"),
         (Written(offsets=(0, 1000, 1004)), "offsets", "chunk 1 starts at 1000, the next at 1004"),
         (Written(offsets=(0, -(2**63), 2**63 - 1)), "offsets", "chunk 0 starts at 0"),
+        (Written(offsets=(0, 2**63 - 1, 1000)), "offsets", "chunk 1 starts at 9223372036854775807, the next at 1000"),
+        (Written(offsets=(0, 2**63 - 1, -(2**62))), "offsets", "chunk 1 starts at 9223372036854775807"),
         (Written(offset_count=-1), "offsets", "-1 of 8 bytes do not fit"),
         (Written(offset_count=2**31 - 1), "offsets", "2147483647 of 8 bytes do not fit in the 24 bytes left"),
         (Written(after=b"\0"), "end", "1 bytes are left"),

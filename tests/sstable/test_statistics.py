@@ -132,11 +132,19 @@ def test_a_checksum_is_named_when_the_contents_are_damaged() -> None:
         parsed(bytes(data))
 
 
-def test_bytes_that_a_later_minor_version_appends_are_passed_over() -> None:
-    """A component longer than this reader knows: the last one of an me file, which has no checksums."""
+def test_bytes_that_a_later_minor_version_appends_are_passed_over_where_a_checksum_covers_them() -> None:
+    """A component longer than this reader knows: the last one, whose checksum stands at its end."""
+    data = TTL.file("Statistics.db").read_bytes()
+    start = int.from_bytes(data[36:40])
+    component = data[start:-4] + b"new"
+    assert parsed(data[:start] + component + zlib.crc32(component).to_bytes(4)).header == TTL.header
+
+
+def test_a_version_without_checksums_ends_each_component_with_its_last_field() -> None:
     me = copied("cassandra-3.11/me/rich/me-4-big-Data.db")
     data = me.file("Statistics.db").read_bytes()
-    assert parsed(data + b"new", "me").header == me.header
+    with pytest.raises(CorruptSSTableError, match=rf"offset {len(data)}, HEADER\.end: 3 bytes are left"):
+        parsed(data + b"new", "me")
 
 
 def test_contents_must_be_the_four_components() -> None:
@@ -175,3 +183,13 @@ def test_crc_of_contents_goes_on_from_that_of_the_count() -> None:
     count_crc = zlib.crc32(data[:4])
     assert int.from_bytes(data[4:8]) == count_crc
     assert int.from_bytes(data[40:44]) == zlib.crc32(data[8:40], count_crc)
+
+
+@pytest.mark.parametrize(("old", "new"), [(b"\2fl", b"\2zz"), (b"\2fl", b"\2um"), (b"\1n", b"\1v"), (b"\1l", b"\1n")])
+def test_columns_are_in_their_order_and_none_is_there_twice(old: bytes, new: bytes) -> None:
+    """First fl, n, u and v, which are stored as one cell, then l, m, st and um."""
+    me = copied("cassandra-3.11/me/rich/me-1-big-Data.db")
+    data = me.file("Statistics.db").read_bytes()
+    start = int.from_bytes(data[32:36])
+    with pytest.raises(CorruptSSTableError, match=r"HEADER\.regular\.names: they are not in their order, or one is"):
+        parsed(data[:start] + data[start:].replace(old, new, 1), "me")

@@ -59,7 +59,7 @@ def an_sstable(schema: Schema, header: Header) -> Any:
     """What planning and decoding ask of an SSTable, without one on disk."""
     return SimpleNamespace(
         statistics=SimpleNamespace(header=engine_header(schema, header), partitioner=DHT + header.partitioner),
-        descriptor=Descriptor("", version_of("big", header.version, "Data.db"), "1"),
+        descriptor=Descriptor("/data", version_of("big", header.version, "Data.db"), "1"),
     )
 
 

@@ -15,8 +15,8 @@ from flightsrv.errors import CorruptSSTableError
 from flightsrv.io.buffered import BufferedFile
 from flightsrv.kernels.vint import SLACK
 from flightsrv.scan.sstables import SSTable
-from flightsrv.slab import BufferPool, Window
-from flightsrv.stages.decompress import KERNEL_CODECS, PACKAGE_CODECS, Chunks, decompress
+from flightsrv.slab import Array, BufferPool, Window
+from flightsrv.stages.decompress import KERNEL_CODECS, PACKAGE_CODECS, Chunks, check_empty_chunk, decompress
 from flightsrv.stages.read import HEAD_ROOM, Extent, Piece, read
 from tests.kernels.test_decompress import COMPRESS
 from tests.reference.chunks import uncompressed
@@ -116,9 +116,6 @@ def test_content_of_another_length_is_an_error(compressor: str, wrong: bytes) ->
     stored = [COMPRESSED[compressor](each) for each in CONTENTS]
     stored[1] = COMPRESSED[compressor](wrong)
     chunks, file = chunks_and_file(compressor, stored)
-    if compressor == "NoopCompressor" and len(wrong) > CHUNK:
-        assert content(chunks, file)[CHUNK : 2 * CHUNK] == wrong[:CHUNK]  # as a padded raw chunk
-        return
     with pytest.raises(
         CorruptSSTableError, match=rf"^nb-1-big-Data\.db: offset {chunks.bounds[1]}: chunk 1 (length|content): "
     ):
@@ -222,3 +219,44 @@ def content_of(sstable: SSTable, start: int, piece_bytes: int) -> bytes:
             made += bytes_of(window)
             window.release()
     return made
+
+
+class Bytes:
+    """A file."""
+
+    def __init__(self, data: bytes) -> None:
+        self.size = len(data)
+        self._data = np.frombuffer(data, np.uint8)
+
+    def read_into(self, offset: int, target: Array) -> None:
+        target[:] = self._data[offset : offset + target.size]
+
+
+def with_a_chunk_more(compressor: str, content: bytes) -> tuple[Chunks, bytes]:
+    chunks, file = chunks_and_file(compressor, [COMPRESSED[compressor](each) for each in CONTENTS])
+    return chunks, file + with_checksum(COMPRESSED[compressor](content))
+
+
+@each_compressor
+def test_behind_the_last_chunk_there_may_be_one_of_nothing(compressor: str) -> None:
+    chunks, file = with_a_chunk_more(compressor, b"")
+    stored = check_empty_chunk(chunks, Bytes(file)).tobytes()
+    assert file.endswith(stored)
+    assert len(stored) == len(file) - chunks.bounds[-1]
+    assert check_empty_chunk(chunks, Bytes(file[: chunks.bounds[-1]])).size == 0
+
+
+@each_compressor
+@pytest.mark.parametrize("content", [b"\1", b"a row\1", bytes(range(1, 256))])
+def test_a_chunk_more_that_holds_something_is_an_error(compressor: str, content: bytes) -> None:
+    chunks, file = with_a_chunk_more(compressor, content)
+    with pytest.raises(CorruptSSTableError, match=rf"Data\.db: offset {chunks.bounds[-1]}: chunk 4 (length|content)"):
+        check_empty_chunk(chunks, Bytes(file))
+
+
+def test_a_chunk_of_nothing_has_a_checksum_too() -> None:
+    chunks, file = with_a_chunk_more("LZ4Compressor", b"")
+    with pytest.raises(CorruptSSTableError, match="chunk 4 checksum"):
+        check_empty_chunk(chunks, Bytes(file[:-1] + bytes([file[-1] ^ 1])))
+    with pytest.raises(CorruptSSTableError, match="chunk 4 length: -2 bytes are left for it"):
+        check_empty_chunk(chunks, Bytes(file[: chunks.bounds[-1] + 2]))

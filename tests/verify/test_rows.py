@@ -187,8 +187,11 @@ def test_a_number_that_is_not_that_of_the_rows_is_told(
 
 def test_a_type_that_cassandra_does_not_have_is_told(tmp_path: Path) -> None:
     copy = copy_of(PLAIN, tmp_path)
-    copy.write("Statistics.db", copy.read("Statistics.db").replace(b"UTF8Type", b"UTF9Type"))
-    assert "Statistics.db: HEADER.regular: Cassandra has no type UTF9Type, as column val" in copy.errors()
+    copy.write("Statistics.db", copy.read("Statistics.db").replace(b"UTF8Type", b"UTF7Type"))
+    assert "Statistics.db: HEADER.regular: Cassandra has no type UTF7Type, as column val" in copy.errors()
+    copy.write("Statistics.db", copy.read("Statistics.db").replace(b"UTF7Type", b"UTF9Type"))
+    (error,) = copy.errors()
+    assert error.endswith("UTF9Type', but for one bit it is Cassandra's UTF8Type")
 
 
 def test_a_partitioner_that_cassandra_does_not_have_is_told(tmp_path: Path) -> None:
