@@ -15,17 +15,13 @@ from flightsrv.errors import NotServedError, SchemaError, SSTableError
 from flightsrv.scan.engine import Engine
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.run import Scan
-from tests.reference.fixtures import COPIED, FixtureSet, copied_sets
+from tests.reference.fixtures import COPIED, FixtureSet, params
 from tests.reference.render import rows_of_arrow, sha256_of
 from tests.scan.scanning import copied
 
 NODE = COPIED / "cassandra-5.0/nb/node"
 BOTH_DISKS = (NODE / "data", NODE / "data2")
 INDEXED = "indexed-a904b870ece911f18c12e51b6daaa362"
-TABLES = {
-    each.id.rpartition("/")[2]: each for each in copied_sets() if each.id.startswith("cassandra-5.0/nb/node/layout.")
-}
-
 MakeEngine = Callable[..., Engine]
 
 
@@ -59,12 +55,16 @@ def columns(engine: Engine, keyspace: str, table: str, **request: Any) -> list[s
     return engine.arrow_schema(ScanRequest(keyspace, table, **request)).names
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_the_tables_of_a_node_read_as_it_said(engine: MakeEngine, name: str) -> None:
+def is_of_a_5_0_node(fixture: FixtureSet) -> bool:
+    return fixture.id.startswith("cassandra-5.0/") and "/node/layout." in fixture.id
+
+
+@pytest.mark.parametrize("fixture", params(is_of_a_5_0_node))
+def test_the_tables_of_a_node_read_as_it_said(engine: MakeEngine, fixture: FixtureSet) -> None:
     """Of both its disks, with a table that was made anew, and compactions that ended in all ways."""
-    fixture: FixtureSet = TABLES[name]
-    request = ScanRequest("layout", name.removeprefix("layout."), now_s=fixture.read_at)
-    with closing(engine(*BOTH_DISKS).open_scan(request)) as scan:
+    node = fixture.folder.parents[2]
+    request = ScanRequest("layout", fixture.id.rpartition(".")[2], now_s=fixture.read_at)
+    with closing(engine(node / "data", node / "data2").open_scan(request)) as scan:
         found = rows_of_arrow([copied(batch) for batch in scan.batches()], fixture.schema)
     assert sha256_of(found, fixture.types) == fixture.schema["rows_sha256"]
 
