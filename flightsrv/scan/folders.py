@@ -66,7 +66,8 @@ def listed_folders(given: Path) -> set[Path]:
 
 def _found(given: Path, keyspace: str | None) -> Iterator[TableFolder]:
     table = given.parent.parent if given.parent.name == SNAPSHOTS else given
-    table = given.parent if given.name == BACKUPS else table
+    if given.name == BACKUPS and _TABLE_FOLDER.fullmatch(given.parent.name):
+        table = given.parent
     if _TABLE_FOLDER.fullmatch(table.name) or _holds_sstables(given):
         yield _table_folder(table, table.parent.name, given)
         return
@@ -76,9 +77,9 @@ def _found(given: Path, keyspace: str | None) -> Iterator[TableFolder]:
         return
     for each in below:
         if _NAME.fullmatch(each.name) and keyspace in (None, each.name):
-            yield from (
-                _table_folder(table, each.name, is_of_node=True) for table in _subfolders(each, may_be_gone=True)
-            )
+            for table in _subfolders(each, may_be_gone=True):
+                if _NAME.fullmatch(table.name) or _TABLE_FOLDER.fullmatch(table.name):
+                    yield _table_folder(table, each.name, is_of_node=True)
 
 
 def _table_folder(folder: Path, keyspace: str, path: Path | None = None, *, is_of_node: bool = False) -> TableFolder:

@@ -65,6 +65,11 @@ def test_a_backups_folder_is_its_table(data: Path) -> None:
     assert find_table_folders(path) == [TableFolder(path, "shop", "users", ID)]
 
 
+def test_a_folder_that_is_called_so_and_is_none_is_a_table_of_its_own(tmp_path: Path) -> None:
+    path = touch(tmp_path / "mnt/backups", "nb-1-big-Data.db")
+    assert find_table_folders(path) == [TableFolder(path, "mnt", "backups", None)]
+
+
 def test_a_tables_folder_is_one_when_only_snapshots_are_left_of_it(data: Path) -> None:
     for path in (data / USERS).glob("nb-*"):
         path.unlink()
@@ -85,6 +90,7 @@ def test_the_tables_of_one_keyspace_are_found_without_a_look_at_others(data: Pat
 def test_what_is_no_keyspace_in_a_data_folder_is_left_alone(data: Path) -> None:
     """A file system's own folder cannot be listed by all."""
     (data / "lost+found").mkdir(mode=0)
+    (data / "shop/lost+found").mkdir(mode=0)
     touch(data / ".hidden/users-a904b870ece911f18c12e51b6daaa362")
     assert names(find_table_folders(data)) == [("shop", "orders"), ("shop", "users")]
 
