@@ -10,7 +10,7 @@ from pathlib import Path
 from corpus.keyvalue import write
 from flightsrv.config import Settings, TableFolder
 from flightsrv.scan.request import ScanRequest
-from flightsrv.scan.runs import MURMUR3
+from flightsrv.cql.partitioners import MURMUR3_PARTITIONER
 from tests.reference.fixtures import COPIED, FixtureSet, copied_sets
 from tests.sstable.components import SSTable
 from tests.verify.damaging import copy_of
@@ -84,7 +84,7 @@ def _of_folder(folder: Path, fixture: FixtureSet, has_ddl: bool = True) -> Damag
     request = ScanRequest(keyspace, table, ddl=schema["cql"] if has_ddl else None, now_s=fixture.read_at or 0)
     settings = Settings(tables=(TableFolder(keyspace, table, folder),))
     data_files = [SSTable(path) for path in folder.glob("*-Data.db")]
-    has_tokens = all(each.parse("Statistics.db").partitioner == MURMUR3 for each in data_files)
+    has_tokens = all(each.parse("Statistics.db").partitioner == MURMUR3_PARTITIONER.class_name for each in data_files)
     return Damageable(folder.name, folder, settings, request, _names(folder), has_tokens)
 
 
