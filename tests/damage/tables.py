@@ -9,8 +9,8 @@ from pathlib import Path
 
 from corpus.keyvalue import write
 from flightsrv.config import Settings, TableFolder
-from flightsrv.scan.request import ScanRequest
 from flightsrv.cql.partitioners import MURMUR3_PARTITIONER
+from flightsrv.scan.request import ScanRequest
 from tests.reference.fixtures import COPIED, FixtureSet, copied_sets
 from tests.sstable.components import SSTable
 from tests.verify.damaging import copy_of
