@@ -22,6 +22,7 @@ from flightsrv.arrow.variable import (
 )
 from flightsrv.cql.types import CqlType
 from flightsrv.kernels.gather import READ_COUNT
+from flightsrv.kernels.utf8 import ESCAPED_BYTE_CHARS
 
 SIZE_BYTES = 4
 """Stored before each element of a collection."""
@@ -63,6 +64,8 @@ def bound_within(cql: CqlType, mapping: TypeMapping) -> Bound:
             return _of_variable(BytesBuilder if mapping.native else HexBuilder)
         case "decimal" | "varint":
             return _of_variable(NumeralBuilder) if mapping.numbers_are_text else Bound(DECIMAL_WIDTH, 0)
+        case "ascii" | "text" if mapping.on_unrepresentable == "text":
+            return Bound(OFFSET_WIDTH, ESCAPED_BYTE_CHARS)
         case "inet":
             return _of_variable(InetBuilder)
         case "duration":

@@ -273,6 +273,15 @@ def test_a_frame_of_ordinary_rows_is_smaller_than_what_clients_take(name: str, m
         assert min(len(frame.data) for frame in frames[:-1]) > 2 * MIB
 
 
+def test_so_is_a_frame_of_texts_whose_bytes_are_escaped() -> None:
+    places = places_of([b"\xff" * 100])
+    selection = Selection(np.repeat(places.at, 60_000)[None, :], np.repeat(places.size, 60_000)[None, :], 0, 60_000)
+    encoder = encoder_of([TEXT], BatchLimits(65_536, 3_000_000, None), MAPPINGS["or-text"])
+    frames = list(encoder.encode([selection], FrameWriter().write))
+    assert sum(frame.rows for frame in frames) == 60_000
+    assert max(len(frame.data) for frame in frames) < 4 * MIB
+
+
 @pytest.mark.parametrize("name", ["lists of varints", "lists of lists of short tuples", "vectors"])
 def test_a_row_whose_elements_are_more_than_a_batch_goes_alone(name: str) -> None:
     types, (value,) = ORDINARY[name]
