@@ -57,7 +57,7 @@ def table_of(fixture: FixtureSet, sstables: list[SSTable]) -> Table:
     cql = fixture.schema.get("cql") or ""
     return Table(
         partitioner=headers[0].partitioner,
-        key_type=headers[0].key_type,
+        key_type=headers[0].key,
         clustering=headers[0].clustering,
         types={name: type_ for header in headers for name, type_ in {**header.static, **header.regular}.items()},
         dropped_us={name: int(at) for name, at in re.findall(r'DROP "?(\w+)"? USING TIMESTAMP (-?\d+)', cql)},
