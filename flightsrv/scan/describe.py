@@ -42,7 +42,7 @@ def describe_file(path: Path) -> Iterator[str]:
         yield from _data_lines(descriptor)
         return
     content = read_component(str(path))
-    yield from dump(describe(str(path), content, _header(descriptor)), content)
+    yield from dump(describe(str(path), content, _header(descriptor), _partitions(descriptor)), content)
 
 
 def _header(descriptor: Descriptor) -> SerializationHeader | None:
@@ -50,6 +50,14 @@ def _header(descriptor: Descriptor) -> SerializationHeader | None:
     path = descriptor.path("Statistics.db")
     try:
         return statistics.parse(Cursor(read_component(path), path), descriptor.version).header
+    except SSTableError:
+        return None
+
+
+def _partitions(descriptor: Descriptor) -> bytes | None:
+    """Partitions.db, None when it is not there."""
+    try:
+        return read_component(descriptor.path("Partitions.db"))
     except SSTableError:
         return None
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import IntFlag
+from enum import IntEnum, IntFlag
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
@@ -22,10 +22,13 @@ from flightsrv.errors import CorruptSSTableError, Where
 
 _U8, _U16, _U32, _I32, _I64, _F64 = (struct.Struct(">" + code) for code in "BHIiqd")
 
+_POWERS_OF_TWO = np.uint64(1) << np.arange(63, -1, -1, dtype=np.uint64)
+
 MAX_LINE_SIZE = 1024
 """Bytes of a line in a text file; longer ones are refused."""
 
 Flags = TypeVar("Flags", bound=IntFlag)
+Kind = TypeVar("Kind", bound=IntEnum)
 
 
 class Line(NamedTuple):
@@ -172,6 +175,13 @@ class Cursor:
         except ValueError:
             self.fail(field, f"{byte:#04x} has flags that are none of {kind.__name__}")
 
+    def halves(self, field: str, kind: type[Kind]) -> tuple[Kind, int]:
+        """One byte: its high four bits are one of 16 kinds, its low ones a number."""
+        byte = self._peek(_U8, field)
+        high, low = kind(byte >> 4), byte & 15
+        self._took(field, f"{high.name}, {low}")
+        return high, low
+
     def bool(self, field: str) -> bool:
         """One byte, 0 or 1."""
         byte = self._peek(_U8, field)
@@ -186,6 +196,20 @@ class Cursor:
         """Signed variable-length integer (zigzag)."""
         value = self._take_uvint(field)
         return int(self._took(field, (value >> 1) ^ -(value & 1)))
+
+    def sized(self, field: str, size: int) -> int:
+        """Signed integer of so many bytes."""
+        self._last = self._at
+        return int(self._took(field, int.from_bytes(self._take(field, size), signed=True)))
+
+    def packed(self, field: str, bits: int, count: int) -> tuple[int, ...]:
+        """So many unsigned integers of so many bits each, without gaps between them; unused bits follow the last."""
+        self._last = self._at
+        stored = np.frombuffer(self._take(field, (bits * count + 7) // 8), np.uint8)
+        rows = np.unpackbits(stored, count=bits * count).reshape(count, bits)
+        values = tuple((rows @ _POWERS_OF_TWO[-bits:]).tolist())
+        self._took(field, values)
+        return values
 
     def delta(self, field: str, base: int) -> int:
         """A uvint added to `base` modulo 2^64, as i64: how timestamps are stored."""

@@ -11,18 +11,32 @@ from itertools import pairwise
 from pathlib import PurePath
 
 from flightsrv.errors import SSTableError, UnsupportedSSTableError, Where
-from flightsrv.sstable import bloom, compression_info, crc, data_walk, digest, index, statistics, summary, toc
+from flightsrv.sstable import (
+    bloom,
+    compression_info,
+    crc,
+    data_walk,
+    digest,
+    index,
+    statistics,
+    summary,
+    toc,
+    trie_fields,
+)
 from flightsrv.sstable.cursor import Cursor, Line
 from flightsrv.sstable.descriptor import parse_name
 from flightsrv.sstable.header import SerializationHeader
 from flightsrv.sstable.version import Version, version_of
 
 
-def describe(path: str, data: bytes, header: SerializationHeader | None = None) -> Iterator[Line]:
+def describe(
+    path: str, data: bytes, header: SerializationHeader | None = None, partitions: bytes | None = None
+) -> Iterator[Line]:
     """The fields of a component that is not Data.db, by its file name.
 
-    header: from the SSTable's Statistics.db; without it promoted indexes in Index.db are not taken apart. Raises
-    UnsupportedSSTableError for other files and unknown versions, and what the component's parser raises.
+    header: from the SSTable's Statistics.db; without it promoted indexes in Index.db are not taken apart. partitions:
+    the SSTable's Partitions.db, which tells where in Rows.db its entries are. Raises UnsupportedSSTableError for other
+    files and unknown versions, and for a Rows.db without a Partitions.db; and what the component's parser raises.
     """
     name = parse_name(PurePath(path).name)
     if name is None:
@@ -36,9 +50,22 @@ def describe(path: str, data: bytes, header: SerializationHeader | None = None) 
             return _lines(trace, index.entries(cursor, version, types))
         case "Summary.db":
             return _lines(trace, _summary_with_entries(cursor, trace))
+        case "Partitions.db":
+            return _lines(trace, trie_fields.partition_index(cursor, data, path))
+        case "Rows.db":
+            return _lines(trace, trie_fields.row_index(cursor, data, path, version, _entries(path, data, partitions)))
         case component if component in _PARSERS:
             return _lines(trace, map(_PARSERS[component], [cursor], [version]))
     raise UnsupportedSSTableError(f"{name.component} is not a component that can be described", Where(path))
+
+
+def _entries(path: str, data: bytes, partitions: bytes | None) -> Iterator[int]:
+    """Where the entries of a Rows.db are."""
+    if not data:
+        return iter(())
+    if partitions is None:
+        raise UnsupportedSSTableError("without its Partitions.db nobody can tell where its entries are", Where(path))
+    return trie_fields.row_index_offsets(partitions, path.removesuffix("Rows.db") + "Partitions.db")
 
 
 def describe_data(data: bytes, header: SerializationHeader, version: Version, path: str) -> Iterator[Line]:

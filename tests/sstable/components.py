@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from flightsrv.sstable import bloom, compression_info, crc, digest, index, statistics, summary, toc
+from flightsrv.sstable import bloom, compression_info, crc, digest, index, statistics, summary, toc, trie_fields
 from flightsrv.sstable.cursor import Cursor, Line
+from flightsrv.sstable.describe import describe
 from flightsrv.sstable.descriptor import Descriptor, parse_name
 from flightsrv.sstable.header import SerializationHeader
 from flightsrv.sstable.version import Version, version_of
@@ -60,16 +61,36 @@ class SSTable:
         return uncompressed(self.data_file.read_bytes(), stored, self.version.letters)
 
 
+def _content(cursor: Cursor) -> bytes:
+    return bytes(cursor.ahead("content", cursor.left))
+
+
+def _row_index_offsets(sstable: SSTable) -> Iterator[int]:
+    """Where in Rows.db its entries are."""
+    return trie_fields.row_index_offsets(sstable.file("Partitions.db").read_bytes(), "Partitions.db")
+
+
 PARSERS: dict[str, Callable[[Cursor, SSTable], Any]] = {
     "CompressionInfo.db": lambda cursor, sstable: compression_info.parse(cursor, sstable.version),
     "CRC.db": lambda cursor, _: crc.parse(cursor),
     "Digest.crc32": lambda cursor, _: digest.parse(cursor),
     "Filter.db": lambda cursor, sstable: bloom.parse(cursor, sstable.version),
+    "Partitions.db": lambda cursor, _: list(trie_fields.partition_index(cursor, _content(cursor), "Partitions.db")),
+    "Rows.db": lambda cursor, sstable: list(
+        trie_fields.row_index(cursor, _content(cursor), "Rows.db", sstable.version, _row_index_offsets(sstable))
+    ),
     "Index.db": lambda cursor, sstable: list(index.entries(cursor, sstable.version, sstable.header.clustering_types)),
     "Statistics.db": lambda cursor, sstable: statistics.parse(cursor, sstable.version),
     "Summary.db": lambda cursor, _: summary.parse(cursor),
     "TOC.txt": lambda cursor, _: toc.parse(cursor),
 }
+
+
+def described(sstable: SSTable, component: str) -> Iterator[Line]:
+    """The fields of a component that is not Data.db."""
+    file, index = sstable.file(component), sstable.file("Partitions.db")
+    partitions = index.read_bytes() if index.exists() else None
+    return describe(str(file), file.read_bytes(), sstable.header, partitions)
 
 
 def copied(path: str) -> SSTable:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from flightsrv.sstable.describe import describe, describe_data
+from flightsrv.sstable.describe import describe_data
 from flightsrv.sstable.dump import dump
-from tests.sstable.components import SSTable, copied
+from tests.sstable.components import SSTable, copied, described
 
 FOLDER = Path(__file__).parent / "golden"
 
@@ -22,6 +22,8 @@ CASES = {
     "nb-uncompressed": ("cassandra-5.0/nb/compression_none/nb-1-big-Data.db", ("CRC.db",)),
     "oa-collections": ("cassandra-5.0/oa/collections/oa-3-big-Data.db", (*ALL_SMALL, "Data.db")),
     "oa-wide": ("cassandra-5.0/oa/wide/oa-3-big-Data.db", ("Index.db", "CompressionInfo.db")),
+    "da-deletes": ("cassandra-5.0/da/deletes/da-3h5y_1e7k_5iosa2vpc6ab5h8h1s-bti-Data.db", ("Partitions.db",)),
+    "da-wide": ("cassandra-5.0/da/wide/da-3h5y_1e8w_34yd62vpc6ab5h8h1s-bti-Data.db", ("Partitions.db", "Rows.db")),
     "me-rich": ("cassandra-3.11/me/rich/me-5-big-Data.db", (*ALL_SMALL, "Data.db")),
 }
 """Name: an SSTable, and which of its components."""
@@ -45,7 +47,7 @@ def dumped(sstable: SSTable, component: str) -> list[str]:
         data = sstable.data()
         return list(dump(describe_data(data, sstable.header, sstable.version, path), data))
     data = sstable.file(component).read_bytes()
-    return list(dump(describe(path, data, sstable.header), data))
+    return list(dump(described(sstable, component), data))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from enum import STRICT, IntFlag
+from enum import STRICT, IntEnum, IntFlag
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ from flightsrv.sstable.cursor import MAX_LINE_SIZE, Cursor, Line, as_i64
 class Colour(IntFlag, boundary=STRICT):
     RED = 1
     BLUE = 4
+
+
+Place = IntEnum("Place", [f"P{i}" for i in range(16)], start=0)
 
 
 def cursor(data: bytes, **options: Any) -> Cursor:
@@ -38,6 +41,12 @@ READS: list[tuple[bytes, Callable[[Cursor], Any], Any]] = [
     (b"\x03", lambda c: c.svint("f"), -2),
     (b"\x02", lambda c: c.delta("f", -5), -3),
     (b"\xff" * 9, lambda c: c.delta("f", 0), -1),
+    (b"\x25", lambda c: c.halves("f", Place), (Place(2), 5)),
+    (b"\xfe", lambda c: c.sized("f", 1), -2),
+    (b"\x7f\xff\xff", lambda c: c.sized("f", 3), 2**23 - 1),
+    (b"\xab\xcd\xef\x12\x30", lambda c: c.packed("f", 12, 3), (0xABC, 0xDEF, 0x123)),
+    (b"\x00\x05\xff\xff", lambda c: c.packed("f", 16, 2), (5, 65535)),
+    (b"\xff" * 8, lambda c: c.packed("f", 64, 1), (2**64 - 1,)),
     (b"\x00\x03abc", lambda c: c.sbytes("f"), b"abc"),
     (b"\x03abc", lambda c: c.vbytes("f"), b"abc"),
     (b"\x00\x00\x00\x03abc", lambda c: c.ibytes("f"), b"abc"),

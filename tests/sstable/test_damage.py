@@ -18,15 +18,17 @@ MAY_END_EARLY = {"TOC.txt", "Digest.crc32", "Index.db", "CRC.db"}
 
 NB = copied("cassandra-5.0/nb/ttl/nb-3-big-Data.db")
 OA = copied("cassandra-5.0/oa/wide/oa-3-big-Data.db")
+DA = copied("cassandra-5.0/da/wide/da-3h5y_1e8w_34yd62vpc6ab5h8h1s-bti-Data.db")
+DA_DELETES = copied("cassandra-5.0/da/deletes/da-3h5y_1e7k_5iosa2vpc6ab5h8h1s-bti-Data.db")
 ME = copied("cassandra-3.11/me/rich/me-5-big-Data.db")
 NC = copied("cassandra/nc/legacy_tables/legacy_nc_simple/nc-1-big-Data.db")
 WITHOUT_COMPRESSION = copied("cassandra-5.0/nb/compression_none/nb-1-big-Data.db")
 
 SMALL_COMPONENTS = [
     pytest.param(sstable, component, id=f"{sstable.data_file.parent.name}-{component}")
-    for sstable in (NB, OA, ME, WITHOUT_COMPRESSION)
+    for sstable in (NB, OA, DA, DA_DELETES, ME, WITHOUT_COMPRESSION)
     for component in PARSERS
-    if sstable.file(component).exists() and component != "Statistics.db"
+    if sstable.file(component).exists() and sstable.file(component).stat().st_size and component != "Statistics.db"
 ]
 STATISTICS = [pytest.param(sstable, "Statistics.db", id=sstable.descriptor.name) for sstable in (NB, OA, ME, NC)]
 SMALL_DATA = [

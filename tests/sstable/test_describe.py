@@ -7,7 +7,7 @@ import pytest
 from flightsrv.errors import CorruptSSTableError, UnsupportedSSTableError
 from flightsrv.sstable.cursor import Line
 from flightsrv.sstable.describe import describe, describe_data
-from tests.sstable.components import COPIED_SSTABLES, PARSERS, copied
+from tests.sstable.components import COPIED_SSTABLES, PARSERS, copied, described
 from tests.sstable.golden import FOLDER, PAIRS, file_of, text_of
 
 TTL = copied("cassandra-5.0/nb/ttl/nb-1-big-Data.db")
@@ -36,7 +36,7 @@ def test_lines_cover_every_byte_once(component: str) -> None:
             continue
         data = sstable.file(component).read_bytes()
         ends = [0]
-        for line in describe(str(sstable.file(component)), data, sstable.header):
+        for line in described(sstable, component):
             assert line.offset == ends[-1]
             ends.append(line.offset + line.size)
         assert ends[-1] == len(data)

@@ -15,9 +15,8 @@ import numpy as np
 from flightsrv.cql.vint import write_unsigned_vint
 from flightsrv.kernels.vint import SLACK
 from flightsrv.sstable import index
-from flightsrv.sstable.describe import describe
 from flightsrv.verify import Finding, verify_folder
-from tests.sstable.components import SSTable
+from tests.sstable.components import SSTable, described
 
 INDEX_INTERVAL = 128
 
@@ -48,7 +47,7 @@ class Copy:
 
     def place(self, component: str, field: str) -> tuple[int, int]:
         """Offset and size of a field, by its name in an annotated dump."""
-        lines = describe(str(self.sstable.file(component)), self.read(component), self.sstable.header)
+        lines = described(self.sstable, component)
         return next((line.offset, line.size) for line in lines if line.field == field)
 
     def findings(self) -> list[Finding]:
