@@ -73,11 +73,6 @@ def token_bound(token_form: bytes) -> bytes:
     return NEXT_COMPONENT + token_form + GT_NEXT_COMPONENT
 
 
-def murmur3_token_form(token: int) -> bytes:
-    """The form of a token of Murmur3Partitioner."""
-    return numbers.signed(token.to_bytes(8, signed=True))
-
-
 def escaped(data: bytes) -> bytes:
     """The form of a string of bytes."""
     form = _ZEROS.sub(lambda zeros: b"\x00" + b"\xfe" * (len(zeros[0]) - 1) + b"\xff", data)

@@ -5,59 +5,52 @@ Source: org.apache.cassandra.db.DecoratedKey, getToken of partitioners in org.ap
 
 from __future__ import annotations
 
-import hashlib
-from typing import Final
-
 import numpy as np
 
-from flightsrv.cql.byte_comparable import escaped, key_form, murmur3_token_form, value_form
-from flightsrv.cql.comparable_numbers import varint
+from flightsrv.cql.byte_comparable import escaped, key_form, value_form
+from flightsrv.cql.comparable_numbers import signed, varint
 from flightsrv.cql.numbers import write_varint
+from flightsrv.cql.partitioners import Partitioner
 from flightsrv.cql.types import CqlType
 from flightsrv.errors import SchemaError
-from flightsrv.kernels.murmur3 import MAX_TOKEN, MIN_TOKEN, hash3_x64_128
-
-_DHT: Final = "org.apache.cassandra.dht."
-
-
-def hashes(key: bytes) -> tuple[int, int]:
-    """Both halves of the hash that tokens and bloom filters are made of."""
-    data = np.frombuffer(key + b"\0", np.uint8)
-    first, second = hash3_x64_128(np.int64(data.ctypes.data), np.int64(len(key)))
-    return int(first), int(second)
-
-
-def murmur3_token(key: bytes) -> int:
-    """Murmur3Partitioner's token of a key that is not empty."""
-    first, _ = hashes(key)
-    return int(MAX_TOKEN) if first == MIN_TOKEN else first
+from flightsrv.kernels.murmur3 import hash3_x64_128
+from flightsrv.kernels.order import STRINGS
+from flightsrv.kernels.scalars import BYTES
+from flightsrv.kernels.tokens import MURMUR3, RANDOM
 
 
 def filter_hash(key: bytes) -> int:
     """The byte of a key's hash that Partitions.db keeps (Cassandra: filterHashLowerBits)."""
-    return hashes(key)[1] & 0xFF
+    data = np.frombuffer(key + b"\0", np.uint8)
+    _, second = hash3_x64_128(np.int64(data.ctypes.data), np.int64(len(key)))
+    return int(second) & 0xFF
 
 
-def decorated_form(partitioner: str, key_type: CqlType, key: bytes) -> bytes:
+def token_form(partitioner: Partitioner, token: int) -> bytes:
+    """The byte-comparable form of a token. Raises SchemaError where tokens are no numbers."""
+    if partitioner.tokens == MURMUR3:
+        return signed(token.to_bytes(8, signed=True))
+    if partitioner.tokens == RANDOM:
+        return varint(write_varint(token))
+    raise SchemaError(f"tokens of {partitioner.class_name} are no numbers")
+
+
+def decorated_form(partitioner: Partitioner, key_type: CqlType, key: bytes) -> bytes:
     """The byte-comparable form of a key. key_type: LocalPartitioner's tokens are values of it.
 
     Raises SchemaError when the partitioner is none of Cassandra's, or a key of this type has no form; ValueError when
     the key is not of its type.
     """
-    match partitioner.removeprefix(_DHT):
-        case "Murmur3Partitioner":
-            token = murmur3_token_form(murmur3_token(key))
-        case "RandomPartitioner":
-            digest = hashlib.md5(key, usedforsecurity=False).digest()
-            token = varint(write_varint(abs(int.from_bytes(digest, signed=True))))
-        case "ByteOrderedPartitioner":
-            token = escaped(key)
-        case "OrderPreservingPartitioner":
-            token = escaped(_text_of(key))
-        case "LocalPartitioner":
-            token = value_form(key_type, key) or b""
-        case _:
-            raise SchemaError(f"partitioner {partitioner} is none of Cassandra's")
+    if partitioner.tokens in (MURMUR3, RANDOM):
+        token = token_form(partitioner, partitioner.token(key))
+    elif partitioner.comparator == BYTES:
+        token = escaped(key)
+    elif partitioner.comparator == STRINGS:
+        token = escaped(_text_of(key))
+    elif partitioner.comparator is None:
+        token = value_form(key_type, key) or b""
+    else:
+        raise SchemaError(f"partitioner {partitioner.class_name} is none of Cassandra's")
     return key_form(token, key)
 
 

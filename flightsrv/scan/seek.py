@@ -1,4 +1,4 @@
-"""Where in Data.db a token range begins, from Summary.db and Index.db.
+"""Where in Data.db a token range begins, from Summary.db and Index.db, or from Partitions.db and Rows.db.
 
 What they say is checked against each other here, and against Data.db by the run that starts there: a damaged index
 costs time or gives an error, never rows.
@@ -7,6 +7,7 @@ costs time or gives an error, never rows.
 from __future__ import annotations
 
 from bisect import bisect_left
+from contextlib import closing, suppress
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from flightsrv.errors import SSTableError
 from flightsrv.io.buffered import BufferedFile, read_component
 from flightsrv.scan.sstables import SSTable
 from flightsrv.scan.token_ranges import TokenRange
+from flightsrv.scan.trie_index import IndexedPartition, TrieIndex
 from flightsrv.sstable import summary
 from flightsrv.sstable.cursor import Cursor
 from flightsrv.stages.decode import FILE_START, Start
@@ -24,10 +26,35 @@ _ENTRY_BYTES = 2 + 65535 + 9
 
 def start_of(sstable: SSTable, wanted: TokenRange) -> Start:
     """A partition at or before the first that is wanted; the file's start if the index cannot tell."""
+    find = _trie_start if sstable.descriptor.version.format == "bti" else _indexed_start
     try:
-        return _indexed_start(sstable, wanted)
+        return find(sstable, wanted)
     except SSTableError:
         return FILE_START
+
+
+def _trie_start(sstable: SSTable, wanted: TokenRange) -> Start:
+    if not {"Partitions.db", "Rows.db"} <= sstable.components:
+        return FILE_START
+    with closing(TrieIndex(sstable)) as index:
+        found = index.floor(wanted.after)
+        if found is None:
+            return FILE_START
+        if found.row_index is not None:
+            with suppress(SSTableError):
+                return _behind(sstable, index, found)
+        return Start(found.position, found.key)
+
+
+def _behind(sstable: SSTable, index: TrieIndex, found: IndexedPartition) -> Start:
+    """Behind a wide partition, which is not wanted, if both of its index's files agree where that is."""
+    position = index.end_of(found)
+    if position == sstable.data_length:
+        return Start(position, None)
+    behind = index.find(index.key_at(position))
+    if behind is None or behind.position != position:
+        return Start(found.position, found.key)
+    return Start(position, behind.key)
 
 
 def _indexed_start(sstable: SSTable, wanted: TokenRange) -> Start:

@@ -10,14 +10,15 @@ import numpy as np
 
 from flightsrv.errors import CorruptSSTableError, HeaderError, Where
 from flightsrv.io.buffered import BufferedFile, file_size, read_component
-from flightsrv.slab import Array
+from flightsrv.slab import Array, BufferPool
 from flightsrv.sstable import compression_info, crc, statistics, toc
 from flightsrv.sstable.compression_info import NEVER_RAW, CompressionInfo
 from flightsrv.sstable.cursor import Cursor
 from flightsrv.sstable.descriptor import Descriptor
 from flightsrv.sstable.statistics import Statistics
-from flightsrv.stages.decompress import Chunks, check_empty_chunk
-from flightsrv.stages.read import Extent
+from flightsrv.stages import in_turn
+from flightsrv.stages.decompress import Chunks, check_empty_chunk, decompress
+from flightsrv.stages.read import Extent, read
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,3 +165,24 @@ def open_data(sstable: SSTable) -> BufferedFile:
 def header_error(descriptor: Descriptor, what: str) -> HeaderError:
     """An error about the columns of a serialization header."""
     return HeaderError(what, Where(descriptor.path("Statistics.db"), field="HEADER"))
+
+
+def key_at(sstable: SSTable, file: BufferedFile, buffers: BufferPool, position: int) -> bytes:
+    """The key of the partition that starts at a position of Data.db, by the bytes there.
+
+    Raises CorruptSSTableError when there is none, or a chunk is damaged; SSTableError when the file cannot be read.
+    """
+    where = Where(sstable.data_path, position=position, field="partition key length")
+    if not 0 <= position < sstable.data_length:
+        raise CorruptSSTableError(f"a partition is said to start here, of {sstable.data_length} bytes", where)
+    head = b""
+    chunk_by_chunk = sstable.extents(position, sstable.data_length, 1, 1)
+    for window in decompress(read(chunk_by_chunk, file, buffers, in_turn), sstable.chunks, buffers, in_turn):
+        head += window.data[window.start + max(0, position - window.position) : window.stop].tobytes()
+        window.release()
+        size = int.from_bytes(head[:2])
+        if len(head) >= 2 and len(head) >= 2 + size:
+            if size:
+                return head[2 : 2 + size]
+            break
+    raise CorruptSSTableError("a partition is said to start here, but there is no key", where)

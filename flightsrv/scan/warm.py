@@ -3,8 +3,9 @@
 Numba compiles a kernel for the types of the arguments of a call. So that these are the very types that scans call with,
 the tables in warm_tables/ and warm_odd/, which Cassandra wrote, are scanned, by the engine that serves. They are small
 and have something of everything: every type, static and deleted rows, ranges, two SSTables with a partition that is
-longer than a window, compressed and uncompressed data, one of 3.11, whose times are compared with its Statistics.db;
-and values that Arrow cannot hold. With all kernels in the cache this takes a fraction of a second.
+longer than a window, compressed and uncompressed data, one of 3.11, whose times are compared with its Statistics.db, a
+trie index with a wide partition that a range begins behind; and values that Arrow cannot hold. With all kernels in the
+cache this takes a fraction of a second.
 """
 
 from __future__ import annotations

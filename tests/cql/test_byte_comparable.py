@@ -8,17 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flightsrv.cql.byte_comparable import clustering_form, escaped, murmur3_token_form, token_bound, value_form
-from flightsrv.cql.decorated_key import decorated_form, filter_hash, murmur3_token
+from flightsrv.cql.byte_comparable import clustering_form, escaped, token_bound, value_form
+from flightsrv.cql.decorated_key import decorated_form, filter_hash, token_form
 from flightsrv.cql.marshal import MarshalType, parse_marshal
 from flightsrv.cql.ordering import compare, sign_of
+from flightsrv.cql.partitioners import MURMUR3_PARTITIONER as MURMUR3
+from flightsrv.cql.partitioners import PARTITIONERS, Partitioner, partitioner_of
 from flightsrv.cql.types import CqlType
 from flightsrv.cql.values import encode
 from flightsrv.errors import SchemaError
 from flightsrv.slab import CLUSTERING, EXCL_START_BOUND, INCL_START_BOUND
 from tests.cql.strategies import types, values
 
-MURMUR3 = "org.apache.cassandra.dht.Murmur3Partitioner"
+RANDOM = PARTITIONERS["org.apache.cassandra.dht.RandomPartitioner"]
 BLOB = CqlType("blob")
 
 VECTORS = [line.split("\t") for line in Path(__file__).with_name("byte_comparable.tsv").read_text().splitlines()]
@@ -36,7 +38,9 @@ def test_forms_of_clusterings_are_those_of_cassandra(fields: list[str]) -> None:
 @pytest.mark.parametrize("fields", [each for each in VECTORS if each[0] == "key"], ids="|".join)
 def test_forms_of_partition_keys_are_those_of_cassandra(fields: list[str]) -> None:
     partitioner, _, key_type = fields[1].rstrip(")").partition("(")
-    assert decorated_form(partitioner, parse_marshal(key_type).type, bytes.fromhex(fields[2])).hex() == fields[3]
+    partitioner = partitioner.replace("LocalP", "org.apache.cassandra.dht.LocalP")
+    form = decorated_form(partitioner_of(partitioner), parse_marshal(key_type).type, bytes.fromhex(fields[2]))
+    assert form.hex() == fields[3]
 
 
 def typed_pairs() -> st.SearchStrategy[tuple[CqlType, bytes, bytes]]:
@@ -89,13 +93,14 @@ def test_bounds_enclose_the_rows_that_start_with_their_values() -> None:
     assert max(rows) < behind < clustering_form(columns, CLUSTERING, [two, b""])
 
 
-@given(st.lists(st.binary(min_size=1, max_size=9), min_size=2, max_size=9, unique=True))
-def test_keys_sort_by_token_and_bounds_lie_between_tokens(keys: list[bytes]) -> None:
-    tokens = {key: murmur3_token(key) for key in keys}
-    forms = sorted((decorated_form(MURMUR3, BLOB, key), key) for key in keys)
+@pytest.mark.parametrize("partitioner", [MURMUR3, RANDOM], ids=lambda each: each.class_name)
+@given(keys=st.lists(st.binary(min_size=1, max_size=9), min_size=2, max_size=9, unique=True))
+def test_keys_sort_by_token_and_bounds_lie_between_tokens(partitioner: Partitioner, keys: list[bytes]) -> None:
+    tokens = {key: partitioner.token(key) for key in keys}
+    forms = sorted((decorated_form(partitioner, BLOB, key), key) for key in keys)
     assert [key for _, key in forms] == sorted(keys, key=lambda key: (tokens[key], key))
     for token in tokens.values():
-        bound = token_bound(murmur3_token_form(token))
+        bound = token_bound(token_form(partitioner, token))
         assert [found < bound for found, _ in forms] == [tokens[key] <= token for _, key in forms]
 
 
@@ -126,4 +131,9 @@ def test_bytes_that_are_no_value_are_refused(type_: str, data: bytes) -> None:
 
 def test_a_partitioner_that_is_none_of_cassandras_is_refused() -> None:
     with pytest.raises(SchemaError, match=r"com\.example\.Partitioner is none of Cassandra's"):
-        decorated_form("com.example.Partitioner", BLOB, b"x")
+        decorated_form(partitioner_of("com.example.Partitioner"), BLOB, b"x")
+
+
+def test_tokens_that_are_no_numbers_have_no_form() -> None:
+    with pytest.raises(SchemaError, match=r"tokens of .*ByteOrderedPartitioner are no numbers"):
+        token_form(partitioner_of("org.apache.cassandra.dht.ByteOrderedPartitioner"), 0)

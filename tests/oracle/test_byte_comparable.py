@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from flightsrv.cql.byte_comparable import clustering_form
 from flightsrv.cql.decorated_key import decorated_form
 from flightsrv.cql.marshal import MarshalType
+from flightsrv.cql.partitioners import partitioner_of
 from flightsrv.cql.types import CqlType
 from flightsrv.cql.values import encode
 from flightsrv.slab import CLUSTERING, EXCL_START_BOUND, INCL_START_BOUND
@@ -68,5 +69,5 @@ def test_clusterings_and_bounds(drawn: list[tuple[int, Column, Column]]) -> None
 def test_partition_keys(keys: list[bytes]) -> None:
     pairs = [(partitioner, key) for partitioner in PARTITIONERS for key in keys]
     lines = [f"key\t{partitioner}\t{key.hex()}" for partitioner, key in pairs]
-    forms = [decorated_form(partitioner, CqlType("blob"), key).hex() for partitioner, key in pairs]
+    forms = [decorated_form(partitioner_of(partitioner), CqlType("blob"), key).hex() for partitioner, key in pairs]
     assert forms == answers(lines)

@@ -58,7 +58,7 @@ def test_progress_ends_with_all_kernels() -> None:
 
 def test_the_tables_are_served_by_their_own_schema() -> None:
     folders = find_table_folders(TABLES)
-    assert [folder.table for folder in folders] == ["kinds", "old", "uncompressed"]
+    assert [folder.table for folder in folders] == ["indexed", "kinds", "old", "uncompressed"]
     assert all(Path(folder.path, "schema.cql").is_file() for folder in folders)
 
 
