@@ -14,7 +14,7 @@ import numpy as np
 
 from flightsrv.kernels.cells import deletion_time_of
 from flightsrv.kernels.jit import kernel
-from flightsrv.kernels.native import address_of, compare, load_u8
+from flightsrv.kernels.native import address_of, compare
 from flightsrv.kernels.order import ANY_ORDER, compare_keys
 from flightsrv.kernels.prefixes import DAMAGED, ENDS_EARLY, bound_end, clustering_end, deletion_at
 from flightsrv.kernels.run import KEY_COMPARATOR, MIN_TIMESTAMP_US, STATIC_COLUMNS, TOKENS, UNSIGNED_DELETION_TIME
@@ -46,6 +46,9 @@ OPENS_IN_OPEN, CLOSES_NONE, CLOSES_OTHER, NEVER_CLOSED = range(1, 5)
 # What Boundaries.wrong says of the stretch of rows that ends, or the one that starts, at a boundary; 0 is nothing.
 NOT_A_START, OTHER_FIRST, OTHER_LAST, OTHER_OPEN, NOT_THE_END, GAP = range(1, 7)
 
+NOTHING, TO_FIND = -1, -2
+"""In place of a kind: no stretch starts or ends there; survey is to fill in with what."""
+
 
 class Partitions(NamedTuple):
     """What survey found, a place a partition: int64 (n,) each."""
@@ -63,40 +66,54 @@ class Partitions(NamedTuple):
 class Boundaries(NamedTuple):
     """Ends and starts of the stretches (index blocks) that row indexes cut partitions into, by position.
 
-    int64 (n,) each. First and last prefixes by their addresses; of size 0 where no stretch starts, or ends.
+    int64 (n,) each. The first and the last clustering or bound of a stretch by its kind, NOTHING where no stretch
+    starts or ends, and the address and size of what follows the kind. Where an index has none, their kind is TO_FIND,
+    and survey fills in what it finds; that is valid as long as its window.
     """
 
     entry_offset: np.ndarray[Any, Any]
-    """Where in Index.db the entry starts that has them."""
+    """Where in Index.db or Rows.db the entry starts that has them."""
     partition: np.ndarray[Any, Any]
     """Position of the partition that is cut, as the index says."""
     position: np.ndarray[Any, Any]
+    first_kind: np.ndarray[Any, Any]
     first_at: np.ndarray[Any, Any]
     first_size: np.ndarray[Any, Any]
+    last_kind: np.ndarray[Any, Any]
     last_at: np.ndarray[Any, Any]
     last_size: np.ndarray[Any, Any]
     open_us: np.ndarray[Any, Any]
-    """Of the range deletion that is open where a stretch ends."""
+    """Of the range deletion that is open there."""
     open_s: np.ndarray[Any, Any]
+    separator_at: np.ndarray[Any, Any]
+    """Address of what Rows.db has between the forms of the last and the first prefix."""
+    separator_size: np.ndarray[Any, Any]
     wrong: np.ndarray[Any, Any]
-
-
-@kernel
-def _equals_prefix(at, size, kind, body_at, body_size):
-    """Whether the prefix of an index is of this kind and has these bytes behind it."""
-    return size == 1 + body_size and load_u8(at) == kind and compare(at + 1, body_at, body_size) == 0
 
 
 @kernel
 def _check_ended(boundaries, i, state):
     """Compare the stretch that ends at boundary i with the row before it."""
-    if boundaries.last_size[i] == 0:
-        return
-    last_at, last_size = boundaries.last_at[i], boundaries.last_size[i]
-    if not _equals_prefix(last_at, last_size, state[LAST_KIND], state[LAST_AT], state[LAST_SIZE]):
-        boundaries.wrong[i] = OTHER_LAST
-    elif boundaries.open_us[i] != state[OPEN_US] or boundaries.open_s[i] != state[OPEN_S]:
+    if boundaries.last_kind[i] == TO_FIND:
+        boundaries.last_kind[i] = state[LAST_KIND]
+        boundaries.last_at[i], boundaries.last_size[i] = state[LAST_AT], state[LAST_SIZE]
+    elif boundaries.last_kind[i] != NOTHING:
+        is_same = boundaries.last_kind[i] == state[LAST_KIND] and boundaries.last_size[i] == state[LAST_SIZE]
+        if not is_same or compare(boundaries.last_at[i], state[LAST_AT], state[LAST_SIZE]) != 0:
+            boundaries.wrong[i] = OTHER_LAST
+            return
+    if boundaries.open_us[i] != state[OPEN_US] or boundaries.open_s[i] != state[OPEN_S]:
         boundaries.wrong[i] = OTHER_OPEN
+
+
+@kernel
+def _check_first(boundaries, i, kind, body_at, body_size):
+    """Compare the stretch that starts at boundary i with the row that does. Returns whether it is the same."""
+    if boundaries.first_kind[i] == TO_FIND:
+        boundaries.first_kind[i], boundaries.first_at[i], boundaries.first_size[i] = kind, body_at, body_size
+        return True
+    is_same = boundaries.first_kind[i] == kind and boundaries.first_size[i] == body_size
+    return is_same and compare(boundaries.first_at[i], body_at, body_size) == 0
 
 
 @kernel
@@ -110,9 +127,9 @@ def _check_start(boundaries, position, kind, body_at, body_size, state):
         if boundaries.wrong[i] == 0 and boundaries.partition[i] == state[PARTITION]:
             if boundaries.position[i] < position:
                 boundaries.wrong[i] = NOT_A_START
-            elif boundaries.first_size[i] == 0:
+            elif boundaries.first_kind[i] == NOTHING:
                 boundaries.wrong[i] = NOT_THE_END
-            elif not _equals_prefix(boundaries.first_at[i], boundaries.first_size[i], kind, body_at, body_size):
+            elif not _check_first(boundaries, i, kind, body_at, body_size):
                 boundaries.wrong[i] = OTHER_FIRST
             else:
                 _check_ended(boundaries, i, state)
@@ -122,13 +139,14 @@ def _check_start(boundaries, position, kind, body_at, body_size, state):
 
 @kernel
 def _check_end(boundaries, position, state):
-    """Compare what boundaries are left of a partition with its end, whose marker is at `position`: it may lie before
-    the last boundary or behind it."""
+    """Compare what boundaries are left of a partition with its end, whose marker is at `position`. In Index.db it may
+    lie before the last boundary or behind it."""
     i = state[BOUNDARY]
     while i < boundaries.position.size and boundaries.partition[i] <= state[PARTITION]:
         if boundaries.wrong[i] == 0 and boundaries.partition[i] == state[PARTITION]:
-            is_end = position <= boundaries.position[i] <= position + 1
-            if not is_end or boundaries.first_size[i] != 0:
+            end = position if boundaries.last_kind[i] == TO_FIND else position + 1
+            is_end = position <= boundaries.position[i] <= end
+            if not is_end or boundaries.first_kind[i] != NOTHING:
                 boundaries.wrong[i] = NOT_A_START
             else:
                 _check_ended(boundaries, i, state)

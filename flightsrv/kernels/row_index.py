@@ -8,13 +8,11 @@ Source: org.apache.cassandra.io.sstable.format.big.RowIndexEntry, io.sstable.Ind
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from flightsrv.kernels.jit import kernel
-from flightsrv.kernels.native import address_of, compare
-from flightsrv.kernels.partitions import GAP
+from flightsrv.kernels.native import address_of
+from flightsrv.kernels.partitions import GAP, NOTHING
 from flightsrv.kernels.prefixes import deletion_at, prefix_end
 from flightsrv.kernels.run import UNSIGNED_DELETION_TIME
 from flightsrv.kernels.status import CORRUPT, DONE
@@ -23,27 +21,6 @@ from flightsrv.slab import NO_DELETION_TIME, NO_TIMESTAMP
 
 _WIDTH_BASE = 65536
 _LEAST_BLOCK_BYTES = 9
-NO_ROW_INDEX = -1
-"""Header length of an entry without one."""
-
-
-class Entries(NamedTuple):
-    """Entries of Index.db: int64 (n,) each."""
-
-    offset: np.ndarray[Any, Any]
-    """Where the entry starts in Index.db."""
-    key_at: np.ndarray[Any, Any]
-    """Address."""
-    key_size: np.ndarray[Any, Any]
-    position: np.ndarray[Any, Any]
-    """Of the partition in Data.db."""
-    promoted_at: np.ndarray[Any, Any]
-    """Index in the data at hand."""
-    promoted_size: np.ndarray[Any, Any]
-    header_length: np.ndarray[Any, Any]
-    """NO_ROW_INDEX, or what the row index says, as the next two."""
-    deletion_us: np.ndarray[Any, Any]
-    deletion_s: np.ndarray[Any, Any]
 
 
 @kernel
@@ -67,9 +44,9 @@ def count_boundaries(data, entries, header):
     """
     made = 0
     for i in range(entries.offset.size):
-        if entries.promoted_size[i] > 0:
-            at = entries.promoted_at[i]
-            stop = at + entries.promoted_size[i]
+        if entries.row_index_size[i] > 0:
+            at = entries.row_index_at[i]
+            stop = at + entries.row_index_size[i]
             at, _, _, _, count = _row_index_head(data, at, stop, header.numbers[UNSIGNED_DELETION_TIME])
             made += count + 1 if at >= 0 else 0
     return made
@@ -86,8 +63,9 @@ def _block(data, at, table, header, boundaries, i):
     at = prefix_end(data, last, table, header.clustering_size)
     if at < 0 or at >= table:
         return -1, 0, 0
-    boundaries.first_at[i], boundaries.first_size[i] = base + first, last - first
-    boundaries.last_at[i + 1], boundaries.last_size[i + 1] = base + last, at - last
+    boundaries.first_kind[i], boundaries.last_kind[i + 1] = byte_at(data, first), byte_at(data, last)
+    boundaries.first_at[i], boundaries.first_size[i] = base + first + 1, last - first - 1
+    boundaries.last_at[i + 1], boundaries.last_size[i + 1] = base + last + 1, at - last - 1
     start, at = uvint_at(data, at)
     if at >= table:
         return -1, 0, 0
@@ -107,8 +85,8 @@ def _block(data, at, table, header, boundaries, i):
 @kernel
 def _row_index(data, entries, entry, header, boundaries, made):
     """The boundaries of one entry's row index, behind `made` others. Returns how many there are, -1 if damaged."""
-    at = entries.promoted_at[entry]
-    stop = at + entries.promoted_size[entry]
+    at = entries.row_index_at[entry]
+    stop = at + entries.row_index_size[entry]
     at, header_length, us, s, count = _row_index_head(data, at, stop, header.numbers[UNSIGNED_DELETION_TIME])
     if at < 0:
         return -1
@@ -119,7 +97,8 @@ def _row_index(data, entries, entry, header, boundaries, made):
     table = stop - 4 * count
     blocks = at
     expected = header_length
-    boundaries.last_size[made] = 0
+    boundaries.last_kind[made] = NOTHING
+    boundaries.open_us[made], boundaries.open_s[made] = NO_TIMESTAMP, NO_DELETION_TIME
     for i in range(made, made + count + 1):
         boundaries.entry_offset[i] = entries.offset[entry]
         boundaries.partition[i] = position
@@ -133,7 +112,7 @@ def _row_index(data, entries, entry, header, boundaries, made):
         boundaries.wrong[made + i] = 0 if start == expected else GAP
         expected = start + width
     boundaries.position[made + count] = position + expected
-    boundaries.first_size[made + count] = 0
+    boundaries.first_kind[made + count] = NOTHING
     boundaries.wrong[made + count] = 0
     return count + 1 if at == table else -1
 
@@ -147,43 +126,9 @@ def row_index_boundaries(data, entries, first, header, boundaries, made):
     entry, boundaries made): CORRUPT with the entry whose row index makes no sense.
     """
     for entry in range(first, entries.offset.size):
-        if entries.promoted_size[entry] > 0:
+        if entries.row_index_size[entry] > 0:
             count = _row_index(data, entries, entry, header, boundaries, made)
             if count < 0:
                 return CORRUPT, entry, made
             made += count
     return DONE, entries.offset.size, made
-
-
-# What match says of an entry and a partition that are not each other's.
-EXTRA_ENTRY, MISSING_ENTRY, OTHER_KEY, OTHER_HEADER_LENGTH, OTHER_DELETION, ALL_MATCHED = range(6)
-
-
-@kernel
-def match(entries, entry, entry_stop, partitions, partition, partition_stop):
-    """Go through entries and partitions side by side, both by position, to the first that differ.
-
-    Returns (what differs, entry, partition), ALL_MATCHED at the end of both.
-    """
-    while entry < entry_stop or partition < partition_stop:
-        if partition == partition_stop:
-            return EXTRA_ENTRY, entry, partition
-        if entry == entry_stop or entries.position[entry] > partitions.position[partition]:
-            return MISSING_ENTRY, entry, partition
-        if entries.position[entry] < partitions.position[partition]:
-            return EXTRA_ENTRY, entry, partition
-        size = entries.key_size[entry]
-        if size != partitions.key_size[partition]:
-            return OTHER_KEY, entry, partition
-        if compare(entries.key_at[entry], partitions.key_at[partition], size) != 0:
-            return OTHER_KEY, entry, partition
-        if entries.header_length[entry] != NO_ROW_INDEX:
-            if entries.header_length[entry] != partitions.header_length[partition]:
-                return OTHER_HEADER_LENGTH, entry, partition
-            if entries.deletion_us[entry] != partitions.deletion_us[partition]:
-                return OTHER_DELETION, entry, partition
-            if entries.deletion_s[entry] != partitions.deletion_s[partition]:
-                return OTHER_DELETION, entry, partition
-        entry += 1
-        partition += 1
-    return ALL_MATCHED, entry, partition

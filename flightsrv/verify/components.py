@@ -24,7 +24,6 @@ REQUIRED = {
 KNOWN = frozenset({"CompressionInfo.db", "CRC.db", "Digest.crc32", "Filter.db", "Summary.db", "TOC.txt"}).union(
     *REQUIRED.values()
 )
-NOT_VERIFIED = frozenset({"Partitions.db", "Rows.db"})
 T = TypeVar("T")
 
 
@@ -45,8 +44,6 @@ def check_components(report: Report, descriptor: Descriptor, present: frozenset[
     present: the components whose files are there. data_size: bytes of the file Data.db.
     """
     version = descriptor.version
-    for component in sorted(present & NOT_VERIFIED):
-        report.note(component, "it is not verified yet, but for being there")
     for component in sorted(REQUIRED[version.format] - present):
         report.error(component, "the file is missing", field="file")
 

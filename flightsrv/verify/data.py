@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from flightsrv.errors import CorruptSSTableError, LimitError
 from flightsrv.io.buffered import BufferedFile
+from flightsrv.kernels.key_forms import UNKNOWN
 from flightsrv.scan.flow import Pools
 from flightsrv.scan.sstables import SSTable
 from flightsrv.slab import Window
@@ -23,7 +24,12 @@ from flightsrv.verify.layout import Layout, layout_of
 from flightsrv.verify.numbers import Numbers
 from flightsrv.verify.partitions import Survey
 from flightsrv.verify.rows import Bound, RowCheck
+from flightsrv.verify.separators import SeparatorCheck
 from flightsrv.verify.summary import SummaryCheck
+from flightsrv.verify.trie_batches import TrieBatches, tokens_of
+
+_INDEXES = {"big": "Index.db", "bti": "Partitions.db"}
+"""What has an entry for each partition."""
 
 
 class Counts(NamedTuple):
@@ -41,7 +47,7 @@ def check_data(
     pools: Pools,
     progress: Callable[[int], None],
 ) -> Generator[None, None, Counts]:
-    """Check Data.db and Index.db, step by step: each may have added to the report.
+    """Check Data.db and its index, step by step: each may have added to the report.
 
     Raises SSTableError when a file cannot be read.
     """
@@ -53,10 +59,8 @@ def check_data(
         chunks = components.chunks or raw_chunks(file.path, file.size)
         stored = _Stored(report, stack.enter_context(closing(outcomes(chunks, file, digest, pools, progress))))
         index_check = None
-        if "Index.db" in present and descriptor.version.format == "big":
-            index_check = _index_check(
-                report, descriptor, _opened(stack, descriptor, "Index.db"), components, layout, filter_check
-            )
+        if _INDEXES[descriptor.version.format] in present:
+            index_check = _index_check(report, stack, descriptor, present, components, layout, filter_check)
         counts, is_complete = Counts(), False
         if layout is not None:
             counts, is_complete = yield from _check_rows(report, layout, stored, filter_check, index_check)
@@ -77,18 +81,27 @@ def _opened(stack: ExitStack, descriptor: Descriptor, component: str) -> Buffere
 
 def _index_check(
     report: Report,
+    stack: ExitStack,
     descriptor: Descriptor,
-    file: BufferedFile,
+    present: frozenset[str],
     components: Components,
     layout: Layout | None,
     filter_check: FilterCheck | None,
 ) -> IndexCheck:
-    row_indexes = None
-    if layout is not None:
-        row_indexes = RowIndexLayout(layout.header, layout.sstable.statistics.header.clustering_types)
+    tokens = UNKNOWN if layout is None else tokens_of(layout.sstable.statistics.partitioner)
+    clustering_types = () if layout is None else layout.sstable.statistics.header.clustering_types
+    if descriptor.version.format == "bti":
+        data_length = None if layout is None else layout.sstable.data_length
+        separators = None if layout is None else SeparatorCheck(report, layout.sstable.data_path, clustering_types)
+        if layout is not None and tokens == UNKNOWN:
+            what = f"which keys lead where is not checked: tokens are those of {layout.sstable.statistics.partitioner}"
+            report.note("Partitions.db", what, field="node")
+        return IndexCheck(TrieBatches(report, descriptor, present, data_length, separators), tokens, None, None)
+    row_indexes = None if layout is None else RowIndexLayout(layout.header, clustering_types)
+    file = _opened(stack, descriptor, "Index.db")
     return IndexCheck(
-        report,
         IndexBatches(report, file, descriptor.version, row_indexes),
+        tokens,
         None if components.summary is None else SummaryCheck(report, components.summary),
         filter_check if layout is None else None,
     )

@@ -1,6 +1,7 @@
-"""Index.db against Data.db: every entry with the partition it speaks of, every row index with that partition's rows.
+"""An SSTable's index against its Data.db: every entry with the partition it speaks of, every row index with that
+partition's rows.
 
-Index.db is read as far ahead as the windows of Data.db need it, so that neither is ever in memory as a whole.
+The index is read as far ahead as the windows of Data.db need it, so that not all of it need be in memory.
 """
 
 from __future__ import annotations
@@ -9,70 +10,34 @@ from collections import deque
 
 import numpy as np
 
-from flightsrv.kernels.partitions import (
-    GAP,
-    NOT_A_START,
-    NOT_THE_END,
-    OTHER_FIRST,
-    OTHER_LAST,
-    OTHER_OPEN,
-    Boundaries,
-    Partitions,
-)
-from flightsrv.kernels.row_index import (
-    ALL_MATCHED,
-    EXTRA_ENTRY,
-    MISSING_ENTRY,
-    OTHER_DELETION,
-    OTHER_HEADER_LENGTH,
-    OTHER_KEY,
-    Entries,
-    match,
-)
+from flightsrv.kernels.entries import ALL_MATCHED, EXTRA_ENTRY, MISSING_ENTRY, Entries, match
+from flightsrv.kernels.partitions import Boundaries, Partitions
 from flightsrv.slab import Array
+from flightsrv.verify.batches import NO_BOUNDARIES, Batch, Index, entries_for
 from flightsrv.verify.filter import FilterCheck
-from flightsrv.verify.findings import Report
-from flightsrv.verify.index_batches import Batch, IndexBatches, boundaries_for
 from flightsrv.verify.summary import SummaryCheck
 
-NO_BOUNDARIES = boundaries_for(0)
-_NO_ENTRIES = Entries(*np.zeros((len(Entries._fields), 0), np.int64))
 _NO_PARTITIONS = Partitions(*np.zeros((len(Partitions._fields), 0), np.int64))
 _BEHIND_ALL = 2**63 - 1
 
-_MISMATCHES = {
-    EXTRA_ENTRY: ("position", "no partition starts at position {position}"),
-    MISSING_ENTRY: ("entry", "the partition at position {position} has no entry"),
-    OTHER_KEY: ("key", "the key of the partition at position {position} is another"),
-    OTHER_HEADER_LENGTH: ("promoted.header_length", "the head of the partition at position {position} is not so long"),
-    OTHER_DELETION: ("promoted.deletion", "the partition at position {position} has another deletion"),
-}
-"""Field and text of what match says."""
 
-_WRONG_BOUNDARIES = {
-    NOT_A_START: "no row or marker of the partition at {partition} starts at position {position}",
-    OTHER_FIRST: "the row or marker at position {position} has another clustering than the block's first",
-    OTHER_LAST: "the row or marker before position {position} has another clustering than the block's last",
-    OTHER_OPEN: "another range deletion is open at position {position}",
-    NOT_THE_END: "the partition at {partition} does not end at position {position}, as its last block does",
-    GAP: "a block starts at position {position}, where the one before it does not end",
-}
-"""What Boundaries.wrong says."""
+_NO_ENTRIES = entries_for(0)
 
 
 class IndexCheck:
-    """Follows the entries of an Index.db beside the partitions of its Data.db."""
+    """Follows the entries of an index beside the partitions of its Data.db."""
 
     def __init__(
         self,
-        report: Report,
-        batches: IndexBatches,
+        index: Index,
+        tokens: int,
         summary_check: SummaryCheck | None,
         filter_check: FilterCheck | None,
     ) -> None:
-        """The other two checks are shown all entries. filter_check: None when it sees the keys of Data.db."""
-        self._report = report
-        self._batches = batches
+        """tokens: how the partitioner makes them, see kernels/key_forms.py. The other two checks are shown all entries.
+        filter_check: None when it sees the keys of Data.db."""
+        self._index = index
+        self._tokens = np.int64(tokens)
         self._summary_check = summary_check
         self._filter_check = filter_check
         self._entries = _NO_ENTRIES
@@ -91,18 +56,14 @@ class IndexCheck:
         """Take what was found out about the first boundaries, and forget them."""
         checked = Boundaries(*(column[:count] for column in self._boundaries))
         self._boundaries = Boundaries(*(column[count:] for column in self._boundaries))
-        for i in np.flatnonzero(checked.wrong).tolist():
-            if self._report.is_full("Index.db"):
-                return
-            what = _WRONG_BOUNDARIES[int(checked.wrong[i])]
-            what = what.format(partition=checked.partition[i], position=checked.position[i])
-            self._report.error("Index.db", what, offset=int(checked.entry_offset[i]), field="promoted.blocks")
+        self._index.passed(checked)
 
     def look(self, found: Partitions, reached: int) -> None:
         """Compare the next partitions, all that start before the position `reached`, with their entries.
 
         boundaries() was asked for no less, so the entries are at hand, and what it gave stays what it is.
         """
+        self._index.saw(found)
         self._compare(found, int(np.searchsorted(self._entries.position, reached)))
 
     def finish(self, is_complete: bool) -> None:
@@ -118,34 +79,31 @@ class IndexCheck:
             self._alive.clear()
             if not self._next():
                 break
-        if self._summary_check is not None and not self._batches.is_broken:
+        self._index.finish(is_complete)
+        if self._summary_check is not None and not self._index.is_broken:
             self._summary_check.finish()
 
     def _compare(self, found: Partitions, entry_stop: int) -> None:
         """Match partitions with the first entries, and forget those."""
         entry, partition, partition_stop = 0, 0, found.position.size
-        while not self._report.is_full("Index.db"):
-            event, entry, partition = match(self._entries, entry, entry_stop, found, partition, partition_stop)
+        while not self._index.is_full():
+            event, entry, partition = match(
+                self._entries, entry, entry_stop, found, partition, partition_stop, self._tokens
+            )
             if event == ALL_MATCHED:
                 break
-            if event == MISSING_ENTRY and self._batches.is_broken and entry == self._entries.position.size:
+            if event == MISSING_ENTRY and self._index.is_broken and entry == self._entries.position.size:
                 break  # the other entries are there, but nobody can tell where
-            self._report_mismatch(int(event), int(entry), found.position[partition : partition + 1])
+            place = self._entries.position[entry] if event == EXTRA_ENTRY else found.position[partition]
+            self._index.differs(int(event), self._entries, int(entry), int(place))
             entry += event != MISSING_ENTRY
             partition += event != EXTRA_ENTRY
         self._entries = Entries(*(column[entry_stop:] for column in self._entries))
         self._forget()
 
-    def _report_mismatch(self, event: int, entry: int, partition: Array) -> None:
-        """partition: the position of the one at hand, or nothing."""
-        field, what = _MISMATCHES[event]
-        position = self._entries.position[entry] if event == EXTRA_ENTRY else partition[0]
-        offset = int(self._entries.offset[entry]) if entry < self._entries.offset.size else None
-        self._report.error("Index.db", what.format(position=position), offset=offset, field=field)
-
     def _next(self) -> bool:
         """One batch more; False at the end."""
-        batch = self._batches.next_batch()
+        batch = self._index.next_batch()
         self._is_read = batch is None
         if batch is None:
             return False

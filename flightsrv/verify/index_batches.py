@@ -1,4 +1,4 @@
-"""Index.db, batch by batch: its entries, and the boundaries that their row indexes tell of."""
+"""Index.db, batch by batch: its entries, the boundaries that their row indexes tell of, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,27 @@ import numpy as np
 
 from flightsrv.errors import SSTableError
 from flightsrv.io.buffered import BufferedFile
+from flightsrv.kernels.entries import (
+    EXTRA_ENTRY,
+    MISSING_ENTRY,
+    NOT_SAID,
+    OTHER_DELETION,
+    OTHER_HEADER_LENGTH,
+    OTHER_KEY,
+    Entries,
+)
 from flightsrv.kernels.index_entries import index_entries
-from flightsrv.kernels.partitions import Boundaries
-from flightsrv.kernels.row_index import NO_ROW_INDEX, Entries, count_boundaries, row_index_boundaries
+from flightsrv.kernels.partitions import (
+    GAP,
+    NOT_A_START,
+    NOT_THE_END,
+    OTHER_FIRST,
+    OTHER_LAST,
+    OTHER_OPEN,
+    Boundaries,
+    Partitions,
+)
+from flightsrv.kernels.row_index import count_boundaries, row_index_boundaries
 from flightsrv.kernels.run import RunHeader
 from flightsrv.kernels.status import CORRUPT, DONE
 from flightsrv.kernels.vint import SLACK
@@ -19,6 +37,7 @@ from flightsrv.slab import NO_DELETION_TIME, NO_TIMESTAMP, Array
 from flightsrv.sstable import index
 from flightsrv.sstable.cursor import Cursor
 from flightsrv.sstable.version import Version
+from flightsrv.verify.batches import Batch, boundaries_for
 from flightsrv.verify.findings import Report
 
 READ_BYTES = 1024 * 1024
@@ -33,14 +52,24 @@ class RowIndexLayout:
     clustering_types: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Batch:
-    """Some entries, one behind the other."""
+_MISMATCHES = {
+    EXTRA_ENTRY: ("position", "no partition starts at position {position}"),
+    MISSING_ENTRY: ("entry", "the partition at position {position} has no entry"),
+    OTHER_KEY: ("key", "the key of the partition at position {position} is another"),
+    OTHER_HEADER_LENGTH: ("promoted.header_length", "the head of the partition at position {position} is not so long"),
+    OTHER_DELETION: ("promoted.deletion", "the partition at position {position} has another deletion"),
+}
+"""Field and text of what match says."""
 
-    data: Array
-    """What the addresses in the next two point into."""
-    entries: Entries
-    boundaries: Boundaries
+_WRONG_BOUNDARIES = {
+    NOT_A_START: "no row or marker of the partition at {partition} starts at position {position}",
+    OTHER_FIRST: "the row or marker at position {position} has another clustering than the block's first",
+    OTHER_LAST: "the row or marker before position {position} has another clustering than the block's last",
+    OTHER_OPEN: "another range deletion is open at position {position}",
+    NOT_THE_END: "the partition at {partition} does not end at position {position}, as its last block does",
+    GAP: "a block starts at position {position}, where the one before it does not end",
+}
+"""What Boundaries.wrong says."""
 
 
 class IndexBatches:
@@ -77,6 +106,31 @@ class IndexBatches:
                 self._read(self._entry_bytes())
         return None
 
+    def is_full(self) -> bool:
+        """Whether so much is wrong with it that no more need be said."""
+        return self._report.is_full("Index.db")
+
+    def differs(self, event: int, entries: Entries, entry: int, position: int) -> None:
+        """Say how an entry and the partition at a position differ: what match returned of them."""
+        field, what = _MISMATCHES[event]
+        offset = int(entries.offset[entry]) if entry < entries.offset.size else None
+        self._report.error("Index.db", what.format(position=position), offset=offset, field=field)
+
+    def passed(self, boundaries: Boundaries) -> None:
+        """Say what is wrong with boundaries that survey has passed."""
+        for i in np.flatnonzero(boundaries.wrong).tolist():
+            if self.is_full():
+                return
+            what = _WRONG_BOUNDARIES[int(boundaries.wrong[i])]
+            what = what.format(partition=boundaries.partition[i], position=boundaries.position[i])
+            self._report.error("Index.db", what, offset=int(boundaries.entry_offset[i]), field="promoted.blocks")
+
+    def saw(self, found: Partitions) -> None:
+        """Take notice of the next partitions of Data.db."""
+
+    def finish(self, is_complete: bool) -> None:
+        """There are no more entries. is_complete: all partitions were seen."""
+
     def _entry_bytes(self) -> int:
         """How long the next entry is by its own words; what more is needed to tell, as long as it cannot."""
         left = self._stop - self._start
@@ -101,15 +155,18 @@ class IndexBatches:
     def _batch(self, columns: Array, stopped_at: int) -> Batch:
         key_start, key_size, position, promoted_size = (column.copy() for column in columns)
         ends = np.append(key_start[1:] - 2, stopped_at)
-        none = np.full(position.size, NO_ROW_INDEX, np.int64)
+        not_said = np.full(position.size, NOT_SAID, np.int64)
         entries = Entries(
             offset=key_start - 2 - self._start + self._offset,
             key_at=key_start + self._data.ctypes.data,
             key_size=key_size,
+            path_at=not_said,
+            path_size=not_said,
+            hash=not_said,
             position=position,
-            promoted_at=ends - promoted_size,
-            promoted_size=promoted_size,
-            header_length=none,
+            row_index_at=ends - promoted_size,
+            row_index_size=promoted_size,
+            header_length=not_said.copy(),
             deletion_us=np.full(position.size, NO_TIMESTAMP, np.int64),
             deletion_s=np.full(position.size, NO_DELETION_TIME, np.int64),
         )
@@ -117,7 +174,7 @@ class IndexBatches:
         self._offset += stopped_at - self._start
         self._start = stopped_at
         self._previous = int(position[-1])
-        return Batch(self._data, entries, boundaries)
+        return Batch((self._data,), entries, boundaries)
 
     def _boundaries(self, entries: Entries) -> Boundaries:
         """What the row indexes say; an error for each that makes no sense."""
@@ -147,8 +204,3 @@ class IndexBatches:
             self._report.caught(error)
         else:
             self._report.error("Index.db", what, offset=offset, field="position")
-
-
-def boundaries_for(count: int) -> Boundaries:
-    """Room for so many."""
-    return Boundaries(*np.zeros((len(Boundaries._fields), count), np.int64))

@@ -30,8 +30,9 @@ from flightsrv.kernels.run import RunHeader
 from flightsrv.kernels.status import CORRUPT, OUTPUT_FULL
 from flightsrv.kernels.vint import SLACK
 from flightsrv.slab import Array, Window
+from flightsrv.verify.batches import NO_BOUNDARIES
 from flightsrv.verify.findings import Report
-from flightsrv.verify.index import NO_BOUNDARIES, IndexCheck
+from flightsrv.verify.index import IndexCheck
 
 PARTITIONS_A_CALL = 16_384
 

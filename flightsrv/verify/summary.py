@@ -7,8 +7,8 @@ import ctypes
 import numpy as np
 
 from flightsrv.sstable.summary import FULL_SAMPLING_LEVEL, Summary
+from flightsrv.verify.batches import Batch
 from flightsrv.verify.findings import Report
-from flightsrv.verify.index_batches import Batch
 
 
 class SummaryCheck:
