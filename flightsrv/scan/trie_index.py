@@ -68,7 +68,11 @@ class TrieIndex:
 
     def find(self, key: bytes) -> IndexedPartition | None:
         """The partition with this key; None when there is none."""
-        target = self._trie.find(self._form(key))
+        try:
+            form = self._form(key)
+        except ValueError:  # it is no value of its type, which keys of LocalPartitioner sort by
+            return None
+        target = self._trie.find(form)
         if target is None or target.hash not in (NO_HASH, filter_hash(key)):
             return None
         found = self._partition(target)

@@ -20,7 +20,7 @@ RANGES = COPIED / "cassandra-5.0/nb/ranges_asc"
 """Clustering rows in four SSTables, with range tombstones; a node answered as expected.json says."""
 EXPECTED = json.loads((RANGES / "expected.json").read_text())
 NOW_S: int = EXPECTED["read_at"]
-NAMES = ("fx_ranges_asc.ranges_asc", "warm.kinds", "warm.uncompressed")
+NAMES = ("fx_ranges_asc.ranges_asc", "warm.indexed", "warm.kinds", "warm.old", "warm.uncompressed")
 """All that is served. warm.kinds has every type."""
 
 

@@ -21,7 +21,7 @@ from tests.cli.tables import EXPECTED, NAMES, NOW_S, ServedTables
 from tests.cli.terminal import on_a_terminal
 from tests.server.test_lifecycle import process as fake_server
 
-RANGES, KINDS, _ = NAMES
+RANGES, _, KINDS, *_ = NAMES
 
 
 def plain_rows(rows: pa.Table) -> list[dict[str, Any]]:
