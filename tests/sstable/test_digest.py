@@ -26,4 +26,6 @@ def test_anything_else_is_corrupt(data: bytes) -> None:
 @pytest.mark.parametrize("sstables", every_sstable())
 def test_real_files_have_the_checksum_of_the_data(sstables: list[SSTable]) -> None:
     for sstable in sstables:
+        if not sstable.file("Digest.crc32").exists():
+            continue  # a copy without what its tests need not have
         assert sstable.parse("Digest.crc32") == zlib.crc32(sstable.data_file.read_bytes())
