@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from flightsrv.cql.decorated_key import filter_hash
-from flightsrv.cql.partitioners import MURMUR3_PARTITIONER
+from flightsrv.cql.partitioners import partitioner_of
 from flightsrv.errors import CorruptSSTableError
+from flightsrv.kernels.tokens import NO_TOKENS
 from flightsrv.scan.trie_index import IndexedPartition, TrieIndex
 from flightsrv.slab import CLUSTERING, EXCL_START_BOUND, INCL_START_BOUND
 from flightsrv.sstable import clustering
@@ -66,12 +67,14 @@ def test_a_key_that_leads_to_another_of_the_same_hash_is_not_found() -> None:
 @pytest.mark.parametrize("sstables", every_sstable())
 def test_the_floor_of_a_token_is_the_last_partition_not_above_it(sstables: list[SSTable]) -> None:
     for sstable in bti(sstables):
-        if "Murmur3" not in open_file(sstable.data_file).statistics.partitioner:
+        partitioner = partitioner_of(open_file(sstable.data_file).statistics.partitioner)
+        if partitioner.tokens == NO_TOKENS:
             continue
         there = placed(sstable)
-        tokens = [MURMUR3_PARTITIONER.token(each.key) for each in there]
+        tokens = [partitioner.token(each.key) for each in there]
+        ends = partitioner.least_token, partitioner.greatest_token
         with opened(sstable.data_file) as index:
-            for token in {-(2**63), 0, 2**63 - 1, *(token + near for token in tokens for near in (-1, 0, 1))}:
+            for token in {*ends, 0, *(token + near for token in tokens for near in (-1, 0, 1))}:
                 place = bisect_right(tokens, token)
                 found = index.floor(token)
                 assert (found and found.position) == (there[place - 1].position if place else None)
