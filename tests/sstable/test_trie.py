@@ -58,7 +58,9 @@ def walked(data: bytes, root: int, floor: int = 0) -> list[tuple[bytes, bytes]]:
         paths = nodes.paths.tobytes()
         for i in range(nodes.node.size):
             start, at = nodes.path_start[i], nodes.payload[i]
-            found.append((paths[start : start + nodes.path_size[i]], data[at : at + nodes.flags[i]]))
+            found.append(
+                (paths[start : start + nodes.path_size[i]], read(Cursor(data, PATH, int(at)), int(nodes.flags[i])))
+            )
     return found
 
 
