@@ -13,6 +13,7 @@ from typing import Final
 
 from flightsrv.cql.marshal import parse_marshal
 from flightsrv.cql.schema import Column, HeaderColumns, TableSchema, header_column
+from flightsrv.cql.schema_file import is_left_out
 from flightsrv.cql.types import CqlType
 from flightsrv.errors import SchemaError
 
@@ -85,8 +86,11 @@ def readable_as(wanted: CqlType, stored: CqlType) -> bool:
     """Whether every value of type `stored` can be read as one of type `wanted`.
 
     Whether a udt is frozen does not count: 3.0 wrote frozen ones as if they were not (CASSANDRA-15035). Nor does its
-    name or keyspace; a tuple or udt may have got more fields since. A custom type is opaque, so it can be anything.
+    name or keyspace; a tuple or udt may have got more fields since. A custom type is opaque, so it can be anything; but
+    nothing can be read as a type that a schema.cql only has the name of.
     """
+    if is_left_out(wanted):
+        return False
     if wanted.kind in ("blob", "custom"):
         return not stored.is_multicell and stored.kind != "counter"
     if wanted.kind != stored.kind:

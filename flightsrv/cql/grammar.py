@@ -196,17 +196,23 @@ def parse_statements(text: str) -> Iterator[Statement]:
     """
     if len(text) > MAX_DDL_CHARS:
         raise LimitError(f"CQL of {len(text)} characters, the limit is {MAX_DDL_CHARS}")
-    at = count = 0
-    while at < len(text) and (match := STATEMENT.match(text, at)):
-        at = match.end() + 1
-        if READ.match(match["text"]):
+    count = 0
+    for start, written in statement_texts(text):
+        if READ.match(written):
             count += 1
             if count > MAX_STATEMENTS:
                 raise LimitError(f"CQL of more than {MAX_STATEMENTS} statements about types and tables")
-            start = match.start("text")
-            statement: Statement = parse(text, start, match["text"], "statement")
+            statement: Statement = parse(text, start, written, "statement")
             line, column = line_and_column(text, start)
             yield replace(statement, line=line, column=column)
+
+
+def statement_texts(text: str) -> Iterator[tuple[int, str]]:
+    """Where each statement of a text begins, and what it is without its semicolon; some are empty."""
+    at = 0
+    while at < len(text) and (match := STATEMENT.match(text, at)):
+        at = match.end() + 1
+        yield match.start("text"), match["text"]
 
 
 @lru_cache(maxsize=1024)

@@ -10,16 +10,20 @@ Source: org.apache.cassandra.db.SchemaCQLHelper (ColumnFamilyStoreCQLHelper in 3
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
-from flightsrv.cql.ddl import parse_ddl, statements_of
+from flightsrv.cql.ddl import DDL_CACHE_SIZE, parse_ddl, statements_of
+from flightsrv.cql.grammar import READ, line_and_column, parse_statements, statement_texts
 from flightsrv.cql.schema import Column, TableSchema, select_order
-from flightsrv.cql.statements import CreateView
+from flightsrv.cql.statements import AlterTable, CreateTable, CreateView
 from flightsrv.cql.types import CqlType
 from flightsrv.errors import SchemaError
 
+_CASSANDRAS: Final = "IF NOT EXISTS"
+"""In every statement that creates something; people leave it out, and the last semicolon too."""
+_INDEX: Final = re.compile(r"CREATE (?:CUSTOM )?INDEX\b")
 _COMMENTED: Final = re.compile(
     r"/\*\s*Warning: Table [^\n]* omitted because it has constructs not compatible with CQL"
     r".*?(?P<statement>CREATE TABLE.*?)\*/",
@@ -30,33 +34,48 @@ _COMMENTED: Final = re.compile(
 def parse_schema_file(text: str, keyspace: str, table: str) -> TableSchema:
     """The schema of the table, or view, that a schema.cql is of; user types that it leaves out are custom ones in it.
 
-    Raises SchemaError when it is not there or cannot be parsed; LimitError.
+    Raises SchemaError when it is not there or cannot be parsed, or is not as Cassandra writes it; LimitError.
     """
-    return parse_ddl(_COMMENTED.sub(r"\g<statement>", text), keyspace, table)
+    text = _COMMENTED.sub(r"\g<statement>", text)
+    if _CASSANDRAS in text:
+        _refuse_damaged(text)
+    return parse_ddl(text, keyspace, table)
+
+
+@lru_cache(maxsize=DDL_CACHE_SIZE)
+def _refuse_damaged(text: str) -> None:
+    """Make sure that no statement is lost, cut off, or passed over for what it begins with or is about."""
+    if not text.rstrip().endswith((";", "*/")):
+        raise SchemaError("it does not end with a semicolon: it is cut off")
+    for start, statement in statement_texts(text):
+        if statement and not (READ.match(statement) or _INDEX.match(statement)):
+            line, column = line_and_column(text, start)
+            raise SchemaError(
+                f"CQL, line {line}, column {column}: Cassandra begins no statement with {statement[:20]!r}"
+            )
+    statements = list(parse_statements(text))
+    created = {(each.keyspace, each.name) for each in statements if isinstance(each, CreateTable)}
+    for each in statements:
+        if isinstance(each, AlterTable) and (each.keyspace, each.name) not in created:
+            place = f"CQL, line {each.line}, column {each.column}"
+            raise SchemaError(f"{place}: table {each.keyspace}.{each.name} is altered, but not created")
 
 
 def is_whole(schema: TableSchema) -> bool:
     """Whether all types are native, defined, or classes of Java."""
     columns = schema.partition_key + schema.clustering + schema.static + schema.regular
-    return not any(is_left_out(part) for column in columns for part in parts_of(column.type))
+    return not any(is_left_out(part) for column in columns for part in column.type.parts())
 
 
 def is_left_out(type_: CqlType) -> bool:
     return type_.kind == "custom" and "." not in type_.class_name
 
 
-def parts_of(type_: CqlType) -> Iterator[CqlType]:
-    """A type, and those it is made of."""
-    yield type_
-    for argument in type_.arguments:
-        yield from parts_of(argument)
-
-
 def made_whole(schema: TableSchema, header: TableSchema) -> TableSchema:
     """The schema with the user types that SSTables' headers have by these names. One that no SSTable has a value of
     stays as it is."""
     columns = header.partition_key + header.clustering + header.static + header.regular
-    user_types = {part.name: part for column in columns for part in parts_of(column.type) if part.kind == "udt"}
+    user_types = {part.name: part for column in columns for part in column.type.parts() if part.kind == "udt"}
 
     def whole(type_: CqlType) -> CqlType:
         if is_left_out(type_):

@@ -151,7 +151,9 @@ def table_from_rows(
     if not partition_key:
         raise SchemaError("no column of the partition key is known")
     is_view = "view_name" in row
-    flags = frozenset({COMPOUND}) if is_view else frozenset(row["flags"] or ())
+    if row["id"] is None or (not is_view and row["flags"] is None):
+        raise SchemaError("its id, or its flags, are not known")
+    flags = frozenset({COMPOUND}) if is_view else frozenset(row["flags"])
     schema = TableSchema(
         keyspace=row["keyspace_name"],
         table=row["view_name"] if is_view else row["table_name"],
@@ -198,6 +200,8 @@ def column_from_row(row: Row, user_types: Mapping[str, CqlType]) -> Column:
 
 def dropped_from_row(row: Row, user_types: Mapping[str, CqlType]) -> DroppedColumn:
     """A dropped column; its time is in milliseconds, as far as these go in microseconds."""
+    if row["dropped_time"] is None or not row["type"]:
+        raise SchemaError(f"dropped column {row['column_name']} is of type {row['type']!r} and has no time")
     type_ = resolve_type(parse_type_name(row["type"]), user_types)
     kind: ColumnKind = "static" if row.get("kind") == "static" else "regular"
     return DroppedColumn(row["column_name"], type_, kind, min(row["dropped_time"] * 1000, MAX_TIME_US))

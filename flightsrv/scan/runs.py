@@ -9,6 +9,7 @@ from flightsrv.cql.comparators import comparators_of, unordered_type
 from flightsrv.cql.marshal import parse_marshal
 from flightsrv.cql.partitioners import partitioner_of
 from flightsrv.cql.schema import Column, TableSchema, header_column
+from flightsrv.cql.system_schema import KEYSPACE as SYSTEM_SCHEMA
 from flightsrv.errors import SchemaError
 from flightsrv.kernels.cells import ELEMENT_FIELDS
 from flightsrv.kernels.compounds import Orders
@@ -41,13 +42,15 @@ def check_fit(sstable: SSTable, schema: TableSchema) -> None:
     Raises SchemaError naming the columns that do not match, and those that the schema does not know if it knows all
     that ever were, as Cassandra does.
     """
-    header = sstable.statistics.header
+    header, version = sstable.statistics.header, sstable.descriptor.version
     statics, regulars = _with_bytes(header.static_columns), _with_bytes(header.regular_columns)
     try:
         unknown = check_against_header(schema, header.key_type, header.clustering_types, statics, regulars)
     except SchemaError as error:
         raise header_error(sstable.descriptor, str(error)) from None
-    if unknown and schema.knows_dropped:
+    # Of system_schema's own tables, those columns are known that it had up to Cassandra 5.0: all of 3.
+    is_fixed = schema.keyspace == SYSTEM_SCHEMA and not version.has_metadata_checksum
+    if unknown and (schema.knows_dropped or is_fixed):
         what = f"{schema.keyspace}.{schema.table} neither has columns {', '.join(unknown)} nor had them dropped"
         raise header_error(sstable.descriptor, what)
 

@@ -11,7 +11,7 @@ from flightsrv.cql.ddl import parse_ddl
 from flightsrv.cql.marshal import misspelt, parse_marshal
 from flightsrv.cql.schema import TableSchema, schema_from_header
 from flightsrv.cql.schema_file import is_whole, made_whole, parse_schema_file, view_with_types
-from flightsrv.errors import SchemaError
+from flightsrv.errors import HeaderError, SchemaError
 from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.sstables import SSTable, header_error
 from flightsrv.sstable.descriptor import id_order
@@ -35,16 +35,27 @@ def schema_from_files(
     if text is None:
         return None
     try:
+        return _schema_told(text, keyspace, table, known, header)
+    except HeaderError:
+        raise
+    except SchemaError as error:
+        raise SchemaError(f"{SCHEMA_FILE} of {keyspace}.{table}: {error}") from error
+
+
+def _schema_told(
+    text: str, keyspace: str, table: str, known: TableSchema | None, header: Callable[[], TableSchema | None]
+) -> TableSchema:
+    try:
         schema = parse_schema_file(text, keyspace, table)
         if is_whole(schema):
             return schema
         told = header() if known is None else None
         return known or (schema if told is None else made_whole(schema, told))
-    except SchemaError as error:
+    except SchemaError:
         told = header() if known is None else None
         view = known if told is None else view_with_types(text, keyspace, table, told)
         if view is None:
-            raise SchemaError(f"{SCHEMA_FILE} of {keyspace}.{table}: {error}") from error
+            raise
         return view
 
 

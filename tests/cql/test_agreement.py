@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from flightsrv.cql.agreement import check_against_header
 from flightsrv.cql.ddl import parse_ddl
 from flightsrv.cql.schema import schema_from_header
+from flightsrv.cql.types import CqlType
+from flightsrv.errors import SchemaError
 from flightsrv.sstable.cursor import Cursor
 from flightsrv.sstable.descriptor import parse_name
 from flightsrv.sstable.header import SerializationHeader
@@ -54,3 +58,14 @@ def test_the_ddl_of_a_fixture_agrees_with_its_headers(fixture: FixtureSet):
         alone = schema_from_header("ks", "t", header.key_type, header.clustering_types, *columns)
         assert [column.type for column in alone.partition_key] == [column.type for column in schema.partition_key]
         assert [column.name_bytes for column in alone.regular] == [name for name, _ in columns[1]]
+
+
+def test_nothing_is_read_as_a_type_that_only_has_a_name() -> None:
+    """A schema.cql may leave user types out; a name that none of them has was something else."""
+    schema = parse_ddl("CREATE TABLE ks.t (k int PRIMARY KEY, v 'com.example.Own', w blob)", "ks", "t")
+    columns = [(b"v", "Int32Type"), (b"w", "Int32Type")]
+    assert check_against_header(schema, "Int32Type", [], [], columns) == ()
+    left_out = replace(schema.regular[0], type=CqlType("custom", class_name="inu"))
+    schema = replace(schema, regular=(left_out, schema.regular[1]))
+    with pytest.raises(SchemaError, match="column v is regular int, not regular 'inu'"):
+        check_against_header(schema, "Int32Type", [], [], columns)

@@ -63,6 +63,41 @@ def test_user_types_that_are_used_within_tuples_are_told_by_sstables(version: st
     assert made_whole(schema, replace(header, regular=())) == schema
 
 
+@pytest.mark.parametrize("version", NODES)
+def test_one_of_cassandras_ends_with_a_semicolon(version: str) -> None:
+    """Else ALTER TABLE statements that say what was dropped, and when, may be missing."""
+    text = text_of(version, "dropped").rstrip()
+    parse_schema_file(text, "snap", "dropped")
+    for cut in (text[:-1], text[: text.index("WITH ID")], text[: text.index("ALTER TABLE") + 30]):
+        with pytest.raises(SchemaError, match="it does not end with a semicolon: it is cut off"):
+            parse_schema_file(cut, "snap", "dropped")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        (
+            "ALTER TABLE snap.dropped DROP s",
+            "ALTER TABLE snap.droqped DROP s",
+            "snap.droqped is altered, but not created",
+        ),
+        (
+            "ALTER TABLE snap.dropped DROP s",
+            "ALTER TABLE snbp.dropped DROP s",
+            "snbp.dropped is altered, but not created",
+        ),
+        (
+            "ALTER TABLE snap.dropped DROP s",
+            "ALTER TABLd snap.dropped DROP s",
+            "no statement with 'ALTER TABLd snap.dro",
+        ),
+    ],
+)
+def test_no_statement_of_cassandras_is_passed_over(old: str, new: str, what: str) -> None:
+    with pytest.raises(SchemaError, match=rf"^CQL, line \d+, column 1: .*{what}"):
+        parse_schema_file(text_of("3.11", "dropped").replace(old, new), "snap", "dropped")
+
+
 def test_a_class_of_java_is_told_by_its_name() -> None:
     schema = parse_schema_file("CREATE TABLE t (pk int PRIMARY KEY, v 'com.example.Special')", "ks", "t")
     assert is_whole(schema)

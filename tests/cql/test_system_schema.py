@@ -132,6 +132,23 @@ def test_times_of_drops_are_milliseconds_and_old_versions_do_not_tell_the_kind()
     }
 
 
+@pytest.mark.parametrize(
+    ("table", "dropped", "what"),
+    [
+        (TABLE | {"id": None}, {}, "its id, or its flags, are not known"),
+        (TABLE | {"flags": None}, {}, "its id, or its flags, are not known"),
+        (TABLE, {"dropped_time": None, "type": "int"}, "dropped column a is of type 'int' and has no time"),
+        (TABLE, {"dropped_time": 1, "type": None}, "dropped column a is of type None"),
+    ],
+)
+def test_what_cassandra_always_writes_is_not_null(table, dropped, what):
+    """Else a table without flags is taken for a compact one, and one without an id for what was dropped."""
+    rows = [{"keyspace_name": "ks", "table_name": "t", "column_name": "a"} | dropped] if dropped else []
+    schemas, errors = tables_from_rows([table], columns("k partition_key 0 none int"), (), rows)
+    assert schemas == {}
+    assert what in str(errors["ks", "t"])
+
+
 def test_hidden_columns_of_a_compact_table_are_not_shown():
     schema = one_table(
         "k partition_key 0 none int",

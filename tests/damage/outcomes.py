@@ -22,7 +22,9 @@ LONGEST_S = 20.0
 
 SAME, ERROR, UNNOTICED, WRONG = "same rows", "error", "cannot be noticed", "wrong"
 
-_FILE = re.compile(r"\b(?:[a-z]{2}-\w+-(?:big|bti)-[A-Za-z0-9]+\.\w+|schema\.cql|\w+_txn_\w+[\w-]*\.log)\b")
+_FILE = re.compile(
+    r"\b(?:[a-z]{2}-\w+-(?:big|bti)-[A-Za-z0-9]+\.\w+|schema\.cql|manifest\.json|\w+_txn_\w+[\w-]*\.log)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
