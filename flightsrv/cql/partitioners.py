@@ -35,7 +35,7 @@ class Partitioner:
     comparator: int | None
     """How keys with equal tokens compare; None: as values of their type."""
     least_token: int = -(1 << 63)
-    """No key has it."""
+    """The empty key has it, no other."""
     greatest_token: int = (1 << 63) - 1
 
     def token(self, key: bytes) -> int:

@@ -17,7 +17,6 @@ from flightsrv.kernels.native import address_of
 from flightsrv.kernels.order import ANY_ORDER, compare_keys
 from flightsrv.kernels.run import (
     F_FLAGS,
-    F_KEY_LENGTH,
     F_ORDER,
     F_PARTITION_DELETION,
     FACTS,
@@ -58,6 +57,8 @@ from flightsrv.slab import (
     TOKEN_LOW,
 )
 
+_LEAST_HALF = -(2**63)
+
 
 @kernel
 def _is_next(token, low, key_at, key_size, header, state):
@@ -78,9 +79,6 @@ def _partition(data, at, stop, header, state, row, slab):
     if at + 3 > stop:
         return NEED_INPUT, at
     size = be16_at(data, at)
-    if size == 0:
-        state[FIELD] = F_KEY_LENGTH
-        return CORRUPT, at
     key = at + 2
     at = key + size
     if at + 12 > stop and not (at < stop and header.numbers[UNSIGNED_DELETION_TIME] and byte_at(data, at) & 0x80):
@@ -105,12 +103,19 @@ def _partition(data, at, stop, header, state, row, slab):
             deletion_s = np.int64(4294967294)
     numbers = header.numbers
     token, low = token_halves(numbers[TOKENS], address_of(data) + key, size)
-    if token <= state[OPEN_TOKEN] and not _is_next(token, low, address_of(data) + key, size, header, state):
+    has_another_before = state[OPEN_KEY_AT] != 0
+    if (
+        has_another_before
+        and token <= state[OPEN_TOKEN]
+        and not _is_next(token, low, address_of(data) + key, size, header, state)
+    ):
         state[FIELD] = F_ORDER
         return CORRUPT, key
     if token > numbers[TOKEN_UPTO] or (token == numbers[TOKEN_UPTO] and low > numbers[TOKEN_UPTO_LOW]):
         return DONE, -1
     is_before = token < numbers[TOKEN_AFTER] or (token == numbers[TOKEN_AFTER] and low <= numbers[TOKEN_AFTER_LOW])
+    if size == 0:  # a view may have this key; its token is the ring's start, and it is in what begins there
+        is_before = numbers[TOKEN_AFTER] > _LEAST_HALF
     state[SKIPPING] = 1 if is_before else 0
     if header.numbers[STATIC_COLUMNS]:
         status, at = read_static_row(data, at, stop, header, state, row, slab)

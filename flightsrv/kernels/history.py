@@ -290,9 +290,12 @@ def _emit_head(slabs, state, rules, out_at, out_size, made):
         _say(state, np.int64(PARTITION_RECORD), np.int64(_UNSAID), np.int64(NO_TIMESTAMP), zero, zero)
         _say_deleted(state, numbers[ACTIVE_US], numbers[ACTIVE_S])
         new = _emit_record(slabs, state, rules, zero, zero, zero, np.int64(-1), out_at, out_size, made)
-    if new < 0 or rules.statics == 0:
+    if new < 0:
         return new
     count = find_statics(slabs, state)
+    if rules.statics == 0:  # all dropped
+        step_over(state, count)
+        return new
     _say(state, np.int64(STATIC_RECORD), np.int64(_UNSAID), np.int64(NO_TIMESTAMP), zero, zero)
     more = _emit_record(
         slabs, state, rules, count, zero, np.int64(rules.statics), np.int64(-1), out_at, out_size, made + new

@@ -19,7 +19,7 @@ def index_entries(data, start, stop, previous, key_start, key_size, data_positio
     data: uint8 (n,) with stop + SLACK <= n. previous: position of the partition before, -1 if there is none. Outputs:
     int64 (capacity,) each; keys by their index in data. Returns (status, stopped_at, made): NEED_INPUT with the start
     of the first entry that does not end before `stop`, promoted index included; OUTPUT_FULL; CORRUPT with the start of
-    the entry when its key is empty or its position is not above the one before.
+    the entry when its position is not above the one before, or its key is empty and not the first.
     """
     at = start
     made = 0
@@ -30,7 +30,7 @@ def index_entries(data, start, stop, previous, key_start, key_size, data_positio
         if key > stop:
             return NEED_INPUT, at, made
         size = be16_at(data, at)
-        if size == 0:
+        if size == 0 and previous >= 0:  # views have an empty key, which is the least
             return CORRUPT, at, made
         if size >= stop - key:
             return NEED_INPUT, at, made

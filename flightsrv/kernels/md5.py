@@ -73,9 +73,11 @@ def md5(address, size):
 def random_token(address, size):
     """RandomPartitioner's token of the partition key at an address, as two int64 that sort as it does.
 
-    The token is the digest's absolute value, 0 to 2^127, and -1 the least one of the ring, which no key has. The halves
-    are those of token + 1 - 2^127, the lower one with its first bit turned over.
+    The token is the digest's absolute value, 0 to 2^127, and -1, the least one of the ring, for the empty key. The
+    halves are those of token + 1 - 2^127, the lower one with its first bit turned over.
     """
+    if size == 0:
+        return np.int64(-(1 << 63)), np.int64(-(1 << 63))
     w0, w1, w2, w3 = md5(address, size)
     carry = np.int64(1)
     if w0 >> 31:

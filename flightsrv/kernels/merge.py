@@ -65,7 +65,10 @@ def value_of(slabs, state, rules, count, cell, active_us):
 
 @kernel
 def _merge_statics(slabs, state, rules):
-    """Reconcile the members' static rows into the partition's head, step over them. Returns whether there was room."""
+    """Reconcile the members' static rows into the partition's head, step over them. Returns whether there was room.
+
+    There are static rows too where all static columns were dropped.
+    """
     count = find_statics(slabs, state)
     spare_used = state.numbers[SPARE_USED]
     for cell in range(rules.statics):
@@ -159,7 +162,7 @@ def merge(slabs, state, rules, out_at, out_size):
                 return DONE, made, -1
             if run >= 0:
                 return NEED_INPUT, made, run
-            if rules.statics and not _merge_statics(slabs, state, rules):
+            if not _merge_statics(slabs, state, rules):
                 return (OUTPUT_FULL if state.numbers[SPARE_USED] else NEED_ROOM), made, -1
             state.numbers[IN_PARTITION] = 1
         count, run = find_versions(slabs, state, rules)

@@ -171,8 +171,6 @@ def _head(data, at, stop, header):
     if at + 2 > stop:
         return ENDS_EARLY, us, s, 0
     size = be16_at(data, at)
-    if size == 0:
-        return DAMAGED, us, s, 0
     at, us, s = deletion_at(data, at + 2 + size, stop, header.numbers[UNSIGNED_DELETION_TIME])
     if at < 0 or not header.numbers[STATIC_COLUMNS]:
         return at, us, s, 0

@@ -37,7 +37,7 @@ def _head(data, at, stop, entries, i, tries):
         return np.int64(-1)
     size = be16_at(data, at)
     key = at + 2
-    if size == 0 or size >= stop - key:
+    if size >= stop - key:
         return np.int64(-1)
     position, after = uvint_at(data, key + size)
     if after >= stop:

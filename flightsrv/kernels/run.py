@@ -32,7 +32,6 @@ FIELDS = (
     "complex column",
     "marker kind",
     "marker bound size",
-    "partition key length",
     "partition order",
     "partition deletion",
     "static row",
@@ -40,7 +39,7 @@ FIELDS = (
 F_FLAGS, F_EXTENDED, F_CLUSTERING, F_CLUSTERING_LENGTH, F_SIZE, F_TTL, F_SUBSET, F_CELL_FLAGS, F_CELL_LENGTH = range(
     1, 10
 )
-F_COMPLEX, F_KIND, F_BOUND_SIZE, F_KEY_LENGTH, F_ORDER, F_PARTITION_DELETION, F_STATIC = range(10, 17)
+F_COMPLEX, F_KIND, F_BOUND_SIZE, F_ORDER, F_PARTITION_DELETION, F_STATIC = range(10, 16)
 
 
 class RunHeader(NamedTuple):

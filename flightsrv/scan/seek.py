@@ -26,6 +26,8 @@ _ENTRY_BYTES = 2 + 65535 + 9
 
 def start_of(sstable: SSTable, wanted: TokenRange) -> Start:
     """A partition at or before the first that is wanted; the file's start if the index cannot tell."""
+    if wanted.after == wanted.partitioner.least_token:
+        return FILE_START
     find = _trie_start if sstable.descriptor.version.format == "bti" else _indexed_start
     try:
         return find(sstable, wanted)

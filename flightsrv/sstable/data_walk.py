@@ -100,12 +100,14 @@ def walk(cursor: Cursor, version: Version, header: SerializationHeader) -> Itera
     partition = 0
     while cursor.left:
         with cursor.section(f"partition {partition}"):
+            key = cursor.sbytes("key")
+            cursor.require(bool(key) or partition == 0, "key", "it is empty, and not the first")
             yield from _partition(cursor, layout)
         partition += 1
 
 
 def _partition(cursor: Cursor, layout: Layout) -> Iterator[None]:
-    cursor.require(bool(cursor.sbytes("key")), "key", "it is empty")
+    """A partition behind its key."""
     with cursor.section("deletion"):
         deletion_time.parse(cursor, layout.version)
     if layout.static_columns:

@@ -81,7 +81,7 @@ def entries(cursor: Cursor, version: Version, clustering_types: Sequence[str] | 
     previous = -1
     while cursor.left:
         key = cursor.sbytes("key")
-        cursor.require(bool(key), "key", "it is empty")
+        cursor.require(bool(key) or previous < 0, "key", "it is empty, and not the first")
         position = cursor.uvint("position")
         cursor.require(previous < position < 2**63, "position", f"{position} comes after {previous}")
         size = cursor.uvint("promoted size")

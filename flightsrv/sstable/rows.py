@@ -59,7 +59,6 @@ def entry(cursor: Cursor, version: Version) -> RowIndexEntry:
     """Read an entry. Raises CorruptSSTableError when its trie is not before it."""
     offset = cursor.offset
     key = cursor.sbytes("key")
-    cursor.require(bool(key), "key", "it is empty")
     behind_key = cursor.offset
     position = cursor.uvint("position")
     cursor.require(position < 2**63, "position", f"{position} is no position")

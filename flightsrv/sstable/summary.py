@@ -77,7 +77,7 @@ def parse(cursor: Cursor) -> Summary:
     entries = cursor.array("entries", np.uint8, size - 4 * entry_count)
     bounds = np.append(offsets, size) - 4 * entry_count
     cursor.require(
-        bounds[0] == 0 and bool((np.diff(bounds) > POSITION_SIZE).all()),
+        bounds[0] == 0 and bounds[1] >= POSITION_SIZE and bool((np.diff(bounds[1:]) > POSITION_SIZE).all()),
         "entries",
         "their offsets do not ascend from 0",
     )

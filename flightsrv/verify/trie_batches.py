@@ -102,7 +102,8 @@ class TrieBatches:
         self._separators = separators
         self._previous = -1
         self._keys: tuple[bytes, bytes] | None = None
-        self._first_key = self._last_key = b""
+        self._first_key: bytes | None = None
+        self._last_key = b""
         content, row_content = (self._content(descriptor.path(each), each in present) for each in (_PARTITIONS, _ROWS))
         self._rows = RowTriesReader(report, row_content, descriptor.path(_ROWS), descriptor.version)
         self._batches = iter(()) if self.is_broken else self._read(content)
@@ -133,7 +134,7 @@ class TrieBatches:
     def saw(self, found: Partitions) -> None:
         """Take notice of the next partitions of Data.db."""
         if found.position.size:
-            self._first_key = self._first_key or _key(found, 0)
+            self._first_key = _key(found, 0) if self._first_key is None else self._first_key
             self._last_key = _key(found, -1)
 
     def finish(self, is_complete: bool) -> None:
@@ -143,7 +144,7 @@ class TrieBatches:
         if self._keys is None or not is_complete:
             return
         for field, said, key in zip(
-            ("first_key", "last_key"), self._keys, (self._first_key, self._last_key), strict=True
+            ("first_key", "last_key"), self._keys, (self._first_key or b"", self._last_key), strict=True
         ):
             if said != key:
                 what = f"0x{said.hex()} in the file, 0x{key.hex()} in Data.db"

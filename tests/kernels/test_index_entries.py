@@ -73,6 +73,11 @@ def test_what_cannot_be_an_entry_is_corrupt_where_it_starts(bad: bytes) -> None:
     assert run(data, 0, len(data)) == (CORRUPT, len(ENTRIES[0]), ROWS[:1])
 
 
+def test_the_first_key_may_be_empty() -> None:
+    data = entry(b"", 0) + entry(b"x", 100)
+    assert run(data, 0, len(data)) == (DONE, len(data), [(2, 0, 0, 0), (len(entry(b"", 0)) + 2, 1, 100, 0)])
+
+
 def test_a_promoted_index_larger_than_any_file_needs_input() -> None:
     data = b"\0\x01x\0" + write_unsigned_vint(2**63 - 1) + bytes(100)
     assert run(data, 0, len(data)) == (NEED_INPUT, 0, [])
@@ -83,6 +88,6 @@ def test_any_bytes_stay_within_bounds(data: bytes) -> None:
     status, at, rows = run(data, 0, len(data), capacity=64)
     assert status in (DONE, NEED_INPUT, CORRUPT)
     assert 0 <= at <= len(data)
-    for key_start, key_size, _, promoted_size in rows:
-        assert key_size > 0
+    for i, (key_start, key_size, _, promoted_size) in enumerate(rows):
+        assert key_size > 0 or i == 0
         assert key_start + key_size + promoted_size <= at

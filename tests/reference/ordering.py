@@ -45,7 +45,12 @@ def java_string(data: bytes) -> str:
 
 
 def murmur3_token(key: bytes) -> int:
-    """First half of the 128-bit murmur3 with Cassandra's quirk: the bytes after the last full block count as signed."""
+    """First half of the 128-bit murmur3 with Cassandra's quirk: the bytes after the last full block count as signed.
+
+    The empty key, which views have, is the ring's least token.
+    """
+    if not key:
+        return -(2**63)
     h1 = h2 = 0
     tail_at = len(key) - len(key) % 16
     for k1, k2 in struct.iter_unpack("<QQ", key[:tail_at]):

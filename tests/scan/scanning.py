@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -21,7 +22,7 @@ from flightsrv.scan.request import ScanRequest
 from flightsrv.scan.run import Scan
 from flightsrv.scan.schemas import schema_from_sstables
 from flightsrv.scan.sstables import SSTable, open_sstable
-from flightsrv.slab import BufferPool
+from flightsrv.slab import ABSENT, BufferPool, Selection
 from flightsrv.sstable.descriptor import Descriptor, parse_name
 from flightsrv.sstable.version import version_of
 from tests.reference.fixtures import FixtureSet
@@ -91,3 +92,28 @@ def batches_of(fixture: FixtureSet, **request: Any) -> list[pa.RecordBatch]:
     request.setdefault("now_s", fixture.read_at or 0)
     with scan_of(schema_of(fixture, sstables), sstables, **request) as scan:
         return [copied(batch) for batch in scan.batches()]
+
+
+SelectedRow = tuple[bytes | None, ...]
+"""The partition key, then the values of clustering, static and regular columns, in storage order."""
+
+
+def selected(scan: Scan) -> Iterator[SelectedRow]:
+    """What merge yields: nothing is lost that Arrow could not hold."""
+    with closing(scan.selections()) as selections:
+        for selection in selections:
+            for row in range(selection.start, selection.stop):
+                yield tuple(_value(selection, value, row) for value in range(len(selection.size)))
+
+
+def _value(selection: Selection, value: int, row: int) -> bytes | None:
+    size = int(selection.size[value, row])
+    return None if size == ABSENT else ctypes.string_at(int(selection.at[value, row]), size)
+
+
+def selected_of(fixture: FixtureSet, **request: Any) -> list[SelectedRow]:
+    """All rows of a fixture's table, as `batches_of`."""
+    sstables = tuple(open_file(data_file) for data_file in fixture.data_files)
+    request.setdefault("now_s", fixture.read_at or 0)
+    with scan_of(schema_of(fixture, sstables), sstables, **request) as scan:
+        return list(selected(scan))

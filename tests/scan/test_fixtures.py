@@ -8,9 +8,10 @@ from flightsrv.arrow.types import COMPATIBLE, NATIVE
 from flightsrv.errors import FlightsrvError, UnrepresentableError
 from tests.reference.arrow_form import NATIVE_KEEPS, beyond_arrow, comparable, rows_of_arrow
 from tests.reference.fixtures import FixtureSet, params, refusal
+from tests.reference.ordering import murmur3_token
 from tests.reference.render import line_of
 from tests.reference.sstables import sstables_of
-from tests.scan.scanning import batches_of
+from tests.scan.scanning import batches_of, selected_of
 
 EXPLAINED = {
     "derived-recompressed/nb_test3_lz4_raw_padded": "holds one of the two SSTables that its expected rows are of",
@@ -18,6 +19,8 @@ EXPLAINED = {
 }
 """Sets whose expected rows are not those of their SSTables with their DDL."""
 
+RANGES = 4
+"""Of which a table is asked for, at least, where it has so many partitions."""
 INDEX_IS_DAMAGED = ("oa_index_truncated", "da_partitions_truncated", "da_rows_empty")
 """Damage that a full scan does not meet: it does not read the index. `flightsrv verify` does."""
 
@@ -53,6 +56,21 @@ def test_a_scan_gives_the_rows_the_node_gave(fixture: FixtureSet, keeps: tuple[s
     if fixture.schema["rows_order"].startswith("unspecified"):
         lines = [sorted(each) for each in lines]
     assert lines[0] == lines[1]
+
+
+def is_of_murmur3(fixture: FixtureSet) -> bool:
+    return is_served(fixture) and sstables_of(fixture)[0].header.partitioner == "Murmur3Partitioner"
+
+
+@pytest.mark.parametrize("fixture", params(is_of_murmur3))
+def test_a_range_gives_the_rows_of_its_tokens(fixture: FixtureSet) -> None:
+    whole = selected_of(fixture)
+    tokens = [murmur3_token(row[0] or b"") for row in whole]
+    bounds = sorted({token for token, row in zip(tokens, whole, strict=True) if row[0]})
+    for bound in bounds[:: max(1, len(bounds) // RANGES)]:
+        upto = sum(token <= bound for token in tokens)
+        assert selected_of(fixture, token_end=bound) == whole[:upto]
+        assert selected_of(fixture, token_start=bound) == whole[upto:]
 
 
 def is_refused(fixture: FixtureSet) -> bool:

@@ -113,8 +113,8 @@ def test_columns_that_are_there_are_marked_or_listed(count: int, subset: str, pr
 @pytest.mark.parametrize(
     ("data", "field", "what"),
     [
-        (f"0000 {LIVE} 01", "partition 0.key", "it is empty"),
         (START, "partition 0.flags", "it is over 1 bytes, 0 are left"),
+        (f"{START} 01 0000 {LIVE} 01", "partition 1.key", "it is empty, and not the first"),
         (f"{START} 21", "partition 0.end", "0x21 is neither an end nor a row"),
         (f"{START} 06", "partition 0.marker 0.flags", "0x06 is neither a marker nor a row"),
         (f"{START} 84 80", "partition 0.row 0.extended flags", "0x80 has flags that are none of Extended"),

@@ -63,7 +63,6 @@ KEY, LIVE = b"\0\x01k", b"\x80"
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (b"\0\0", "offset 10, key: it is empty"),
         (KEY + b"\xff" + b"\xff" * 8, r"offset 13, position: \d+ is no position"),
         (KEY + b"\0\x06\x02" + LIVE, "offset 14, root: 16 is not an offset before the entry"),
         (KEY + b"\0\x1b\x02" + LIVE, "offset 14, root: -1 is not an offset before the entry"),

@@ -275,7 +275,6 @@ def test_vints_that_run_over_the_end_of_a_row_stay_within_its_window(flags: int)
 @pytest.mark.parametrize(
     ("damaged", "where"),
     [
-        (b"\0\0", "position 0, partition key length"),
         (b"\0\1k" + b"\x7f\xff\xff\xff\x80" + bytes(7) + b"\x03", "position 15, row flags"),
         (b"\0\1k" + b"\x7f\xff\xff\xff\x80" + bytes(7) + b"\x06", "position 15, row flags"),
         (b"\0\1k" + b"\x7f\xff\xff\xff\x80" + bytes(7) + b"\x80\x04", "position 15, extended flags"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import tempfile
 import time
@@ -9,13 +10,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TextIO
 
 import click
 
 from tests.oracle.judge import FORMATS, Judge
 from tests.oracle.random_tables.runs import Court, Result
+from tests.oracle.random_tables.saving import save
 from tests.oracle.random_tables.scripts import Script, draw_script
 from tests.oracle.random_tables.shrink import shrunk
+from tests.oracle.random_tables.written import read_script
 
 SEEDS_AT_ONCE = 12
 
@@ -57,22 +61,44 @@ class Tally:
 @click.option("--seed", default=0, help="The first one.", show_default=True)
 @click.option("--count", default=1, help="Seeds.", show_default=True)
 @click.option("--shrink/--no-shrink", default=True, show_default=True)
-def main(version: str, seed: int, count: int, shrink: bool) -> None:
-    began, tally = time.monotonic(), Tally()
+@click.option("--cql", type=click.File(), help="A script as it is printed, instead of seeds.")
+@click.option("--save", "name", help="Add the tables of --cql to tests/data, under this name.")
+@click.option("--notes", default="", help="What the saved set shows.")
+def main(version: str, seed: int, count: int, shrink: bool, cql: TextIO | None, name: str | None, notes: str) -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the node ends too
     with tempfile.TemporaryDirectory(prefix="random-tables-") as folder:
         home, scratch = Path(folder, "node"), Path(folder, "scratch")
         home.mkdir()
         scratch.mkdir()
         with Judge.started(version, home) as judge:
             court = Court.of(judge, scratch)
-            for first in range(seed, seed + count, SEEDS_AT_ONCE):
-                _some(court, range(first, min(first + SEEDS_AT_ONCE, seed + count)), tally, shrink)
-                click.echo(f"{version}, seeds {seed} to {first + SEEDS_AT_ONCE - 1}: {tally}", err=True)
+            if cql is None:
+                is_different = _play_seeds(court, range(seed, seed + count), shrink)
+            else:
+                is_different = _play_script(court, read_script(cql.read()), name, notes)
+    sys.exit(is_different)
+
+
+def _play_seeds(court: Court, seeds: range, shrink: bool) -> bool:
+    began, tally = time.monotonic(), Tally()
+    for start in range(0, len(seeds), SEEDS_AT_ONCE):
+        some = seeds[start : start + SEEDS_AT_ONCE]
+        _some(court, some, tally, shrink)
+        click.echo(f"seeds {seeds[0]} to {some[-1]}: {tally}", err=True)
     for kind in (tally.refusals, tally.not_served):
         for reason, times in kind.most_common(12):
             click.echo(f"{times:6} {reason}", err=True)
-    click.echo(f"{version}, seeds {seed} to {seed + count - 1}: {tally}, {time.monotonic() - began:.0f} s")
-    sys.exit(bool(tally.counts["different"]))
+    spent_s = time.monotonic() - began
+    click.echo(f"{court.judge.version}, seeds {seeds[0]} to {seeds[-1]}: {tally}, {spent_s:.0f} s")
+    return tally.counts["different"] > 0
+
+
+def _play_script(court: Court, script: Script, name: str | None, notes: str) -> bool:
+    (result,) = court.results([script], [0])
+    click.echo("\n".join(map(str, [*result.played.refusals, *result.differences])) or "no difference")
+    if name:
+        click.echo("\n".join(map(str, save(court, script, name, notes))))
+    return bool(result.differences)
 
 
 def _some(court: Court, seeds: range, tally: Tally, shrink: bool) -> None:

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from random import Random
 
+from flightsrv.config import ArrowTypes
 from flightsrv.errors import FlightsrvError, UnsupportedRequestError
 from flightsrv.scan.engine import Engine
 from tests.oracle.random_tables.answers import Asker
 from tests.oracle.random_tables.questions import Question, draw_questions, expiries_of
 from tests.oracle.random_tables.scans import arrow_rows, selected_rows
 from tests.oracle.random_tables.tables import Reference, Table, ask
-from tests.reference.arrow_form import beyond_arrow, comparable
+from tests.reference.arrow_form import NATIVE_KEEPS, beyond_arrow, comparable
 from tests.reference.ordering import murmur3_token
 from tests.reference.render import JsonRow, line_of
+
+MAPPINGS: Mapping[ArrowTypes, Collection[str]] = {"compatible": (), "native": NATIVE_KEEPS}
+"""Arrow types, and the CQL types that those keep as they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     question: Question
     reader: str
-    """selection, arrow or reference."""
+    """selection, compatible, native or reference."""
     row: int
     ours: str
     """The first line that differs, or an error."""
@@ -57,7 +62,7 @@ def compare(
     scratch: a folder to write to; seed: of the questions; like: ask this or the whole table, to the first difference.
     """
     reference = Reference.of(table, scratch)
-    tokens = sorted({murmur3_token(partition.key) for run in reference.runs for partition in run})
+    tokens = sorted({murmur3_token(partition.key) for run in reference.runs for partition in run if partition.key})
     expiries = expiries_of([partition for run in reference.runs for partition in run])
     whole = Question(table.keyspace, table.name, int(time.time()))
     questions = draw_questions(Random(seed), whole, list(table.types), tokens, expiries)
@@ -69,8 +74,8 @@ def compare(
         made.answers += 1
         made.rows = made.rows or len(expected)
         if question.is_whole and reference.runs:
-            _judge(made, table, question, "reference", expected, lambda q=question: reference.rows(q.now_s))
-            _judge(made, table, question, "selection", expected, lambda q=question: selected_rows(engine, table, q))
+            _judge(made, table, question, "reference", expected, partial(reference.rows, question.now_s))
+            _judge(made, table, question, "selection", expected, partial(selected_rows, engine, table, question))
         _judge_arrow(made, engine, table, question, expected)
         if made.differences and like is not None:
             break
@@ -80,13 +85,13 @@ def compare(
 def _judge_arrow(
     made: Comparison, engine: Engine, table: Table, question: Question, expected: Sequence[JsonRow]
 ) -> None:
-    """Of the columns whose values Arrow's types can hold."""
-    beyond = beyond_arrow(expected, table.types)
-    columns = [name for name in question.columns or table.types if name not in beyond]
-    if not columns:
-        return
-    kept = [comparable({name: row[name] for name in columns}, table.types) for row in expected]
-    _judge(made, table, question, "arrow", kept, lambda: arrow_rows(engine, table, question, columns))
+    """In either mapping, of the columns whose values it can hold."""
+    for types, keeps in MAPPINGS.items():
+        beyond = beyond_arrow(expected, table.types, keeps)
+        columns = [name for name in question.columns or table.types if name not in beyond]
+        if columns:
+            kept = [comparable({name: row[name] for name in columns}, table.types, keeps) for row in expected]
+            _judge(made, table, question, types, kept, partial(arrow_rows, engine, table, question, columns, types))
 
 
 def _judge(

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
+from flightsrv.config import ArrowTypes
 from flightsrv.cql.types import quoted
 from flightsrv.scan.request import ScanRequest
 from tests.reference.model import Complex, Partition, Row
@@ -33,8 +34,8 @@ class Question:
         kept = None if other.columns is None else tuple(name for name in other.columns if name in columns)
         return replace(other, keyspace=self.keyspace, table=self.table, now_s=self.now_s, columns=kept or None)
 
-    def request(self, columns: Sequence[str] | None) -> ScanRequest:
-        """The scan; columns: those of `columns` that Arrow can hold."""
+    def request(self, columns: Sequence[str] | None = None, types: ArrowTypes | None = None) -> ScanRequest:
+        """The scan; columns: those of `columns` that Arrow can hold in these types."""
         return ScanRequest(
             self.keyspace,
             self.table,
@@ -43,6 +44,7 @@ class Question:
             columns=None if columns is None else tuple(columns),
             limit=self.limit,
             now_s=self.now_s,
+            types=types,
         )
 
     def cql(self, partition_key: Sequence[str]) -> str:
@@ -76,10 +78,12 @@ def draw_questions(
 ) -> list[Question]:
     """The whole table now, just before and when something expires, and when all has; parts of it now.
 
-    columns: the table's; tokens: of its partitions, ascending.
+    columns: the table's; tokens: of its partitions, ascending. No second before the last write is asked about:
+    Cassandra shows a row whose deletions are all to come as it is.
     """
     keyspace, table, now_s = whole.keyspace, whole.table, whole.now_s
-    edges = random.sample(sorted(expiries), min(EDGES, len(expiries)))
+    to_come = sorted(at_s for at_s in expiries if at_s > now_s)
+    edges = random.sample(to_come, min(EDGES, len(to_come)))
     moments = [at_s - before for at_s in edges for before in (1, 0)] + [now_s + FAR_FUTURE_S]
     questions = [whole, *(Question(keyspace, table, at_s) for at_s in moments)]
     for _ in range(PARTS):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 
+from flightsrv.config import ArrowTypes
 from flightsrv.scan.engine import Engine
-from flightsrv.slab import ABSENT, Selection
 from flightsrv.stages.encode import OutputColumn
 from tests.oracle.random_tables.questions import Question
 from tests.oracle.random_tables.tables import Table
@@ -15,34 +14,26 @@ from tests.reference.arrow_form import rows_of_arrow
 from tests.reference.render import JsonRow, key_columns
 from tests.reference.types import CqlType
 from tests.reference.values import json_of
-from tests.scan.scanning import copied
+from tests.scan.scanning import SelectedRow, copied, selected
 
 
 def selected_rows(engine: Engine, table: Table, question: Question) -> list[JsonRow]:
     """A whole table as merge selects it: nothing is lost that Arrow could not hold. Raises FlightsrvError."""
-    with closing(engine.open_scan(question.request(None))) as scan, closing(scan.selections()) as selections:
-        return [row for selection in selections for row in _rows(selection, scan.plan.outputs, table)]
+    with closing(engine.open_scan(question.request())) as scan:
+        return [_row(values, scan.plan.outputs, table) for values in selected(scan)]
 
 
-def _rows(selection: Selection, outputs: Sequence[OutputColumn], table: Table) -> Iterator[JsonRow]:
-    for row in range(selection.start, selection.stop):
-        keys = key_columns(_value(selection, 0, row) or b"", table.partition_key)
-        yield {
-            name: json_of(_sent(table.types, name), keys[name] if name in keys else _value(selection, value, row))
-            for name, value in ((output.column.name, output.value) for output in outputs)
-        }
+def _row(values: SelectedRow, outputs: Sequence[OutputColumn], table: Table) -> JsonRow:
+    keys = key_columns(values[0] or b"", table.partition_key)
+    places = {output.column.name: output.value for output in outputs}
+    sent = {name: CqlType("bigint") if type_.name == "counter" else type_ for name, type_ in table.types.items()}
+    return {name: json_of(sent[name], keys[name] if name in keys else values[place]) for name, place in places.items()}
 
 
-def _value(selection: Selection, value: int, row: int) -> bytes | None:
-    size = int(selection.size[value, row])
-    return None if size == ABSENT else ctypes.string_at(int(selection.at[value, row]), size)
-
-
-def _sent(types: Mapping[str, CqlType], name: str) -> CqlType:
-    return CqlType("bigint") if types[name].name == "counter" else types[name]
-
-
-def arrow_rows(engine: Engine, table: Table, question: Question, columns: Sequence[str] | None) -> list[JsonRow]:
-    """Rows of the batches; columns: None for all. Raises FlightsrvError."""
-    with closing(engine.open_scan(question.request(columns))) as scan, closing(scan.batches()) as batches:
+def arrow_rows(
+    engine: Engine, table: Table, question: Question, columns: Sequence[str], types: ArrowTypes
+) -> list[JsonRow]:
+    """These columns of the batches. Raises FlightsrvError."""
+    request = question.request(columns, types)
+    with closing(engine.open_scan(request)) as scan, closing(scan.batches()) as batches:
         return rows_of_arrow((copied(batch) for batch in batches), table.schema)
