@@ -67,6 +67,8 @@ class MarshalType:
     """Of a CompositeType (whose `type` is custom): the columns of a composite partition key."""
     reversed_components: tuple[bool, ...] = ()
     """Which of them are in descending order."""
+    aliases: tuple[Alias, ...] = ()
+    """Of a DynamicCompositeType (whose `type` is custom)."""
 
     @property
     def key_types(self) -> tuple[CqlType, ...]:
@@ -90,6 +92,16 @@ def parse_marshal(text: str) -> MarshalType:
     if parser.peek():
         raise parser.error("the end")
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A letter that stands for a type in the components of dynamic composites."""
+
+    letter: str
+    class_names: tuple[str, ...]
+    """The simple name of the type's class; behind ReversedType that of the class inside of it."""
+    type: MarshalType
 
 
 class MarshalParser:
@@ -138,11 +150,11 @@ class MarshalParser:
             self.skip_empty_arguments()
             class_name = name if name in CLASSES_WITH_THEIR_OWN_ORDER else ""
             return MarshalType(CqlType(SIMPLE_CLASSES[name], class_name=class_name))
-        if name in ARGUMENT_PARSERS:
+        if name in ARGUMENT_PARSERS and (name != "DynamicCompositeType" or self.peek() == "("):
             self.take("(")
             result = ARGUMENT_PARSERS[name](self, depth + 1)
             self.take(")")
-            if name == "CompositeType":
+            if name in ("CompositeType", "DynamicCompositeType"):
                 return replace(result, type=CqlType("custom", class_name=self.text[start : self.at]))
             return result
         self.skip_arguments()
@@ -241,6 +253,27 @@ def parse_composite(parser: MarshalParser, depth: int) -> MarshalType:
     )
 
 
+def parse_dynamic(parser: MarshalParser, depth: int) -> MarshalType:
+    """DynamicCompositeType(<letter>=><type>,...)"""
+    aliases: list[Alias] = []
+    while parser.peek() != ")":
+        if aliases:
+            parser.take(",")
+        letter = parser.identifier("an alias")
+        if len(letter) > 1:
+            raise parser.error(f"an alias of one letter, not {letter[:20]},")
+        parser.take("=")
+        parser.take(">")
+        parser.peek()
+        start = parser.at
+        parsed = parser.type(depth)
+        classes = re.split("[(,]", parser.text[start : parser.at].removesuffix(")"))
+        names = [each.strip(parser.BLANKS + ")").rpartition(".")[2] for each in classes]
+        names = [each for each in names if each != "FrozenType"]
+        aliases.append(Alias(letter, tuple(names[: 1 + parsed.reversed]), parsed))
+    return MarshalType(CqlType("custom"), aliases=tuple(aliases))
+
+
 ARGUMENT_PARSERS: Final[dict[str, Callable[[MarshalParser, int], MarshalType]]] = {
     "ListType": parse_collection("list", 1),
     "SetType": parse_collection("set", 1),
@@ -251,6 +284,7 @@ ARGUMENT_PARSERS: Final[dict[str, Callable[[MarshalParser, int], MarshalType]]] 
     "FrozenType": parse_frozen,
     "ReversedType": parse_reversed,
     "CompositeType": parse_composite,
+    "DynamicCompositeType": parse_dynamic,
 }
 
 

@@ -36,8 +36,9 @@ LEXICAL_UUID = 9
 SCALARS = 10
 """How many there are."""
 
-TOO_LONG = 1
-"""In Orders.undecided: decimals are longer than COMPARED_BYTES."""
+TOO_LONG, UNKNOWN_CLASS = 1, 2
+"""In Orders.undecided: decimals are longer than COMPARED_BYTES; a dynamic composite has a component of a class whose
+order is not known."""
 
 
 @kernel

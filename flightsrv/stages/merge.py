@@ -11,12 +11,13 @@ from collections.abc import Generator, Iterator, Sequence
 
 import numpy as np
 
-from flightsrv.errors import LimitError
+from flightsrv.errors import LimitError, UnsupportedRequestError
 from flightsrv.kernels import merge as kernels
 from flightsrv.kernels.complex import CURSOR_ELEMENT_FIELDS, SIMPLE
 from flightsrv.kernels.compounds import Orders
 from flightsrv.kernels.decimals import COMPARED_BYTES
 from flightsrv.kernels.history import RECORD_FIELDS, history
+from flightsrv.kernels.scalars import TOO_LONG
 from flightsrv.kernels.status import DONE, NEED_INPUT, NEED_ROOM
 from flightsrv.kernels.walk import (
     CONTINUES,
@@ -160,6 +161,11 @@ class _Merger:
 
 
 def refuse_undecided(orders: Orders) -> None:
-    """Raise LimitError if values were not compared as Cassandra does: what was made with them must not be shown."""
-    if orders.undecided[0]:
+    """Raise LimitError or UnsupportedRequestError if values were not compared as Cassandra does: what was made with
+    them must not be shown."""
+    if orders.undecided[0] == TOO_LONG:
         raise LimitError(f"rows sort by a decimal that is longer than {COMPARED_BYTES} bytes")
+    if orders.undecided[0]:
+        raise UnsupportedRequestError(
+            "rows sort by a DynamicCompositeType whose component is of a class of no known order"
+        )

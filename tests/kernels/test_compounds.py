@@ -16,6 +16,7 @@ from flightsrv.cql.marshal import parse_marshal
 from flightsrv.cql.types import CqlType
 from flightsrv.cql.values import encode
 from flightsrv.kernels.compounds import compare_values
+from flightsrv.kernels.scalars import UNKNOWN_CLASS
 from tests.cql.strategies import types, values
 from tests.kernels.guarded import Guarded
 from tests.kernels.test_order import kernel_order, plain_order
@@ -61,6 +62,12 @@ ASCENDING = {
                                           "0004 00000000 01"],
     "CompositeType(ReversedType(Int32Type),UTF8Type)": ["0004 00000001 00", "0004 00000000 00 0001 61 00",
                                                         "0004 00000000 00 0001 62 00", "0004 ffffffff 00", "0000 00"],
+    "DynamicCompositeType(s=>UTF8Type,i=>Int32Type,r=>ReversedType(Int32Type))": [
+        "8069 0004 ffffffff 00", "8069 0004 00000000 00", "0009 496e74333254797065 0004 00000000 01",
+        "8072 0004 00000000 00", "8072 0004 ffffffff 00", "8073 0001 61 00", "8073 0001 61 00 8069 0004 00000000 00",
+        f"0028 {b'org.apache.cassandra.db.marshal.UTF8Type'.hex()} 0001 62 00"],
+    "PartitionerDefinedOrder(org.apache.cassandra.dht.Murmur3Partitioner:Int32Type)": ["", "61", "63", "62"],
+    "PartitionerDefinedOrder(org.apache.cassandra.dht.RandomPartitioner)": ["", "61", "63", "62"],
     "ListType(FrozenType(TupleType(Int32Type,FrozenType(SetType(Int32Type)))))": [
         "00000001 00000000", f"00000001 00000004 {NULL}", "00000001 00000008 00000004 00000001",
         "00000001 00000010 00000004 00000001 00000004 00000000",
@@ -99,6 +106,10 @@ def test_fields_that_are_missing_are_as_null() -> None:
         ("VectorType(IntegerType,2)", "ffffffffffffffffff"),
         ("CompositeType(Int32Type)", "0004 00000001"),
         ("CompositeType(Int32Type)", "0004 00000001 00 0000 00"),
+        ("DynamicCompositeType(i=>Int32Type)", "806a 0004 00000001 00"),
+        ("DynamicCompositeType(i=>Int32Type)", "0009 496e7433"),
+        ("DynamicCompositeType(i=>Int32Type)", "80"),
+        ("DynamicCompositeType", "8069 0004 00000001 00"),
     ],
 )
 def test_values_that_are_not_as_their_type_has_them_sort_by_bytes(name: str, malformed: str) -> None:
@@ -106,6 +117,14 @@ def test_values_that_are_not_as_their_type_has_them_sort_by_bytes(name: str, mal
     value = bytes.fromhex(malformed)
     assert kernel_order(type_, value, value) == 0
     assert kernel_order(type_, value, value + b"\xff") == -1
+
+
+def test_a_component_of_a_class_that_is_not_known_is_not_decided() -> None:
+    type_ = parse_marshal("DynamicCompositeType(i=>Int32Type)").type
+    (comparator,), orders = comparators_of([type_])
+    value = bytes.fromhex(f"000f {b'com.example.Own'.hex()} 0001 61 00")
+    compare_values(comparator, GUARDED_A.place(value), len(value), GUARDED_B.place(value), len(value), orders)
+    assert orders.undecided[0] == UNKNOWN_CLASS
 
 
 @st.composite
@@ -120,7 +139,14 @@ def damaged(draw: DrawFn, value: bytes) -> bytes:
     )
 
 
-@given(two_values(), st.data())
+@st.composite
+def two_ascending(draw: DrawFn) -> tuple[CqlType, bytes, bytes]:
+    name = draw(st.sampled_from(sorted(ASCENDING)))
+    a, b = (bytes.fromhex(draw(st.sampled_from(ASCENDING[name]))) for _ in range(2))
+    return parse_marshal(name).type, a, b
+
+
+@given(two_values() | two_ascending(), st.data())
 def test_nothing_is_read_behind_a_value(drawn: tuple[CqlType, bytes, bytes], data: st.DataObject) -> None:
     type_, a, b = drawn[0], *(data.draw(damaged(value)) for value in drawn[1:])
     (comparator,), orders = comparators_of([type_])

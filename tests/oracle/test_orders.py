@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from flightsrv.cql.marshal import SIMPLE_CLASSES, parse_marshal
-from flightsrv.cql.types import CqlType
+from flightsrv.cql.types import MARSHAL_PACKAGE, CqlType
 from flightsrv.cql.values import decode, encode
 from tests.cql.strategies import SIMPLE, types, values
 from tests.kernels.test_compounds import ASCENDING, damaged
@@ -84,8 +84,43 @@ def composites(draw: DrawFn, components: list[CqlType]) -> bytes:
     return value
 
 
+@st.composite
+def dynamic_comparisons(draw: DrawFn) -> tuple[str, bytes, bytes]:
+    """Of a DynamicCompositeType: components by alias, or by the name of their class."""
+    aliased = draw(st.dictionaries(st.sampled_from("abS"), types(FEW), min_size=1, max_size=3))
+    names = {letter: class_name(type_) for letter, type_ in aliased.items()}
+    reverse = draw(st.sets(st.sampled_from(sorted(aliased))))
+    arguments = (
+        f"{letter}=>{f'ReversedType({name})' if letter in reverse else name}" for letter, name in names.items()
+    )
+    two = [draw(st.lists(dynamic_components(aliased), max_size=3).map(b"".join)) for _ in range(2)]
+    return f"DynamicCompositeType({','.join(arguments)})", two[0], two[1]
+
+
+@st.composite
+def dynamic_components(draw: DrawFn, aliased: dict[str, CqlType]) -> bytes:
+    letter = draw(st.sampled_from(sorted(aliased)))
+    type_, head = aliased[letter], (0x8000 | ord(letter)).to_bytes(2, "big")
+    if draw(st.booleans()):
+        type_ = CqlType(draw(st.sampled_from(["int", "text", "timeuuid"])))
+        name = draw(st.sampled_from(["", MARSHAL_PACKAGE])) + class_name(type_)
+        head = len(name).to_bytes(2, "big") + name.encode()
+    value = encode(type_, draw(values(type_, FEW)))[:65535]
+    return head + len(value).to_bytes(2, "big") + value + draw(st.sampled_from([b"\0", b"\0", b"\1", b"\xff"]))
+
+
+PARTITIONER_CLASSES = [f"org.apache.cassandra.dht.{name}Partitioner" for name in ("Murmur3", "Random")]
+
+
+@st.composite
+def key_comparisons(draw: DrawFn) -> tuple[str, bytes, bytes]:
+    """Of partition keys, as clusterings of secondary indexes."""
+    a, b = draw(st.binary(max_size=70)), draw(st.binary(max_size=70))
+    return f"PartitionerDefinedOrder({draw(st.sampled_from(PARTITIONER_CLASSES))})", a, b
+
+
 @settings(max_examples=300)
-@given(comparisons() | composite_comparisons())
+@given(comparisons() | composite_comparisons() | dynamic_comparisons() | key_comparisons())
 def test_values_compare_as_in_cassandra(order: ValueOrder, drawn: tuple[str, bytes, bytes]) -> None:
     """Of bytes that are no value, or that Cassandra refuses, any order will do."""
     name, a, b = drawn
