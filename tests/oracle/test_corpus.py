@@ -127,16 +127,19 @@ def comparable_statistics(sstable: SSTable) -> dict[str, str]:
     return fields
 
 
-def test_the_offline_tools_accept_every_sstable(judge: Judge, tmp_path: Path) -> None:
+def test_sstabledump_reads_every_row(judge: Judge, tmp_path: Path) -> None:
     data_files: list[Path] = []
     row_count = 0
     for number, content in enumerate(CONTENTS):
         written = content.shape.write(tmp_path / str(number), version=judge.version, **content.options)
         data_files += written.folder.glob("*-Data.db")
         row_count += written.rows
-        judge.take_in(content.shape.TABLE, written.folder)
     dumps = judge.sstabledump(data_files, tmp_path)
     assert row_count == sum(row["type"] == "row" for dump in dumps for partition in dump for row in partition["rows"])
+
+
+@pytest.mark.parametrize("content", {content.shape: content for content in CONTENTS}.values(), ids=str)
+def test_sstableverify_accepts_each_table(judge: Judge, content: Content, tmp_path: Path) -> None:
+    judge.take_in(content.shape.TABLE, content.write(tmp_path, judge.version))
     judge.nodetool("flush", "system_schema")
-    for table in {content.shape.TABLE.name: content.shape.TABLE for content in CONTENTS}.values():
-        assert "Verify of" in judge.sstableverify(table)
+    assert "Verify of" in judge.sstableverify(content.shape.TABLE)

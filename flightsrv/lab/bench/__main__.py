@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from flightsrv.lab.bench import measures
+from flightsrv.lab.bench.figures import Bench
 from flightsrv.lab.bench.measures import Measured
-from flightsrv.lab.bench.tables import BenchTable, keyvalue_table, mixed_table
 
 BARS = {
     "bench.keyvalue over Flight rows/s": "≥ 1,800,000",
@@ -34,59 +33,19 @@ BARS = {
 @click.option(
     "--cassandra", type=click.Path(path_type=Path, exists=True), help="The same tables, written by Cassandra."
 )
+@click.option("--bti", type=click.Path(path_type=Path, exists=True), help="Those of --cassandra, in format BTI.")
 @click.option("--out", type=click.Path(path_type=Path), help="A Markdown file to write the figures to.")
-def main(folder: Path, repetitions: int, scale: float, cassandra: Path | None, out: Path | None) -> None:
+def main(out: Path | None, **options: Any) -> None:
     """Measure flightsrv on this machine."""
-    folder.mkdir(parents=True, exist_ok=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task("tables")
-        figures, stages = run(
-            folder, repetitions, scale, cassandra, lambda text: progress.update(task, description=text)
-        )
-    lines = markdown(figures, stages)
-    _print(figures, stages)
+        bench = Bench(**options, tell=lambda text: progress.update(task, description=text))
+        bench.run()
+    lines = markdown(bench.figures, bench.stages)
+    _print(bench.figures, bench.stages)
     if out is not None:
         out.write_text("\n".join(lines) + "\n")
-
-
-def run(
-    folder: Path, repetitions: int, scale: float, cassandra: Path | None, tell: Callable[[str], None]
-) -> tuple[list[Measured], dict[str, dict[str, float]]]:
-    """All figures, and CPU seconds per million input rows by table and stage."""
-    keyvalue = keyvalue_table(folder, int(3_400_000 * scale))
-    mixed = mixed_table(folder, int(100_000 * scale), 20)
-    figures: list[Measured] = []
-    stages: dict[str, dict[str, float]] = {}
-    for table, peer_rows in ((keyvalue, keyvalue.input_rows), (mixed, int(300_000 * scale))):
-        figures += measures.streams(table, repetitions, tell)
-        peer = measures.peer(table, peer_rows, min(repetitions, 3), tell)
-        figures += [peer, _ratio(f"{table.table} times cqlite-py", figures, f"{table.table} over Flight", peer)]
-    runs_4 = keyvalue_table(folder, int(1_600_000 * scale), runs=4)
-    for table in (keyvalue, mixed, runs_4):
-        measured, stages[table.name] = measures.engine_alone(table, repetitions, tell)
-        figures += measured
-    one, four = (
-        next(each for each in figures if each.what == f"{name.name} engine CPU") for name in (keyvalue, runs_4)
-    )
-    figures.append(Measured("CPU per input row, 4 overlapping runs to 1", "ratio", [four.median / one.median]))
-    figures += measures.cold_faults(keyvalue, repetitions, tell)
-    for partitions in (1_000_000, 10_000_000):
-        figures.append(measures.peak_memory(keyvalue_table(folder, int(partitions * scale)), tell))
-    if cassandra is not None:
-        for name in ("keyvalue", "mixed"):
-            table = BenchTable(f"Cassandra's {name}", cassandra, f"bench.{name}", 0)
-            figures += [_renamed(each, "Cassandra's ") for each in measures.streams(table, repetitions, tell)]
-    return figures, stages
-
-
-def _ratio(what: str, figures: list[Measured], ours: str, peer: Measured) -> Measured:
-    measured = next(each for each in figures if each.what == ours and each.unit == "rows/s")
-    return Measured(what, "ratio", [value / peer.median for value in measured.values])
-
-
-def _renamed(measured: Measured, prefix: str) -> Measured:
-    return Measured(prefix + measured.what, measured.unit, measured.values)
 
 
 def machine() -> str:

@@ -21,10 +21,10 @@ from flightsrv.telemetry.clocks import ScanClocks
 
 
 def run_once(engine: Engine, name: str, until: str) -> dict[str, Any]:
-    """One scan: rows, wall and CPU seconds, and CPU seconds by stage."""
+    """One scan: rows, bytes of Arrow (0 for slabs), wall and CPU seconds, and CPU seconds by stage."""
     keyspace, table = name.split(".")
     wall, cpu = time.perf_counter(), time.process_time()
-    rows = 0
+    rows = size = 0
     with closing(engine.open_scan(ScanRequest(keyspace, table))) as scan:
         if until == "slabs":
             for selection in scan.selections():
@@ -32,9 +32,11 @@ def run_once(engine: Engine, name: str, until: str) -> dict[str, Any]:
         else:
             for frame in scan.frames():
                 rows += frame.rows
+                size += frame.arrow_bytes
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     waited_s = scan.clocks.totals()["read"].waited_s
-    return {"rows": rows, "seconds": wall, "cpu_s": cpu, "stages": busy_by_stage(scan.clocks), "waited_s": waited_s}
+    stages = busy_by_stage(scan.clocks)
+    return {"rows": rows, "bytes": size, "seconds": wall, "cpu_s": cpu, "stages": stages, "waited_s": waited_s}
 
 
 def drop_page_cache(data: Path) -> None:

@@ -66,16 +66,35 @@ def engine_alone(table: BenchTable, repetitions: int, tell: Tell) -> tuple[list[
     tell(f"{table.table} ({table.name}): engine alone")
     slabs = Measured(f"{table.name} engine, to slabs, one core", "rows/s")
     frames = Measured(f"{table.name} engine, to frames, one core", "rows/s")
+    size = Measured(f"{table.name} engine, to frames, one core", "MB/s of Arrow")
     input_cpu = Measured(f"{table.name} engine CPU", "ns per input row")
     slabs.values = [each["rows"] / each["seconds"] for each in _engine(table, "slabs", repetitions)]
     runs = _engine(table, "frames", repetitions)
     frames.values = [each["rows"] / each["seconds"] for each in runs]
+    size.values = [each["bytes"] / each["seconds"] / 1e6 for each in runs]
     input_cpu.values = [each["cpu_s"] / table.input_rows * 1e9 for each in runs]
     stages = {
         stage: statistics.median(each["stages"][stage] for each in runs) / table.input_rows * 1e6
         for stage in runs[0]["stages"]
     }
-    return [slabs, frames, input_cpu], stages
+    return [slabs, frames, size, input_cpu], stages
+
+
+def formats(big: BenchTable, bti: BenchTable, repetitions: int, tell: Tell) -> list[Measured]:
+    """The same rows as BIG and as BTI, in turn."""
+    as_big = Measured(f"{big.name} as BIG over Flight", "rows/s")
+    as_bti = Measured(f"{big.name} as BTI over Flight", "rows/s")
+    ratio = Measured(f"{big.name}, BTI to BIG", "ratio")
+    with flightsrv(big.data) as big_server, flightsrv(bti.data) as bti_server:
+        for repetition in range(repetitions + 1):
+            one, other = read_once(big_server.url, big.table), read_once(bti_server.url, bti.table)
+            if repetition == 0:
+                continue  # warms both
+            tell(f"{big.name}: BIG and BTI, {repetition} of {repetitions}")
+            as_big.values.append(one["rows"] / one["seconds"])
+            as_bti.values.append(other["rows"] / other["seconds"])
+            ratio.values.append(as_bti.values[-1] / as_big.values[-1])
+    return [as_big, as_bti, ratio]
 
 
 def cold_faults(table: BenchTable, repetitions: int, tell: Tell) -> list[Measured]:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpus import keyvalue, mixed
+from corpus import keyvalue
+from corpus.series import Series
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,13 @@ def keyvalue_table(folder: Path, partitions: int, runs: int = 1) -> BenchTable:
     return written(name, folder, "bench.keyvalue", lambda data: keyvalue.write(data, partitions, runs=runs).rows)
 
 
-def mixed_table(folder: Path, sensors: int, rows: int) -> BenchTable:
-    """bench.mixed."""
-    return written(f"mixed-{sensors}-{rows}", folder, "bench.mixed", lambda data: mixed.write(data, sensors, rows).rows)
+def series_table(folder: Path, series: Series, sensors: int, rows: int) -> BenchTable:
+    """A series, such as bench.mixed."""
+    name = f"{series.name}-{sensors}-{rows}"
+    return written(name, folder, f"bench.{series.name}", lambda data: series.write(data, sensors, rows).rows)
+
+
+def cassandras_table(data: Path, name: str) -> BenchTable | None:
+    """A table that Cassandra wrote, or None where there is no such table."""
+    there = any(data.glob(f"bench/{name}-*"))
+    return BenchTable(f"Cassandra's {name}", data, f"bench.{name}", 0) if there else None
