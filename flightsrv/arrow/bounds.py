@@ -74,9 +74,11 @@ def bound_within(cql: CqlType, mapping: TypeMapping) -> Bound:
             return Bound(sum(widths), growth)
         case "vector" if mapping.native:
             return Bound(cql.dimension * widths[0], growth)
+        case "vector" if size := cql.arguments[0].fixed_size:  # nothing but the elements is stored
+            return Bound(OFFSET_WIDTH, growth + -(-widths[0] // size))
         case "list" | "set" | "map" | "vector":
-            stored = max(cql.arguments[0].fixed_size, 1) if cql.kind == "vector" else SIZE_BYTES * len(widths)
-            return Bound(OFFSET_WIDTH, max(growth, -(-sum(widths) // stored)))
+            before_each = 1 if cql.kind == "vector" else SIZE_BYTES * len(widths)
+            return Bound(OFFSET_WIDTH, max(growth, -(-sum(widths) // before_each)))
         case _:
             return Bound(FIXED_WIDTHS[cql.kind], 0) if cql.kind in FIXED_WIDTHS else _of_variable(BytesBuilder)
 

@@ -76,6 +76,16 @@ def test_of_ordinary_values_it_is_what_they_take(name: str, mapping: TypeMapping
     assert said(type_, stored, mapping) == taken(type_, [stored], mapping)
 
 
+@pytest.mark.parametrize("mapping", [COMPATIBLE, NATIVE], ids=["compatible", "native"])
+def test_vectors_within_vectors_take_offsets_too(mapping: TypeMapping) -> None:
+    """Stored, the inner ones are nothing but their elements."""
+    inner = CqlType("vector", (CqlType("bigint"),), dimension=1)
+    type_ = CqlType("vector", (CqlType("vector", (inner,), dimension=1),), dimension=1)
+    stored = encode(type_, [[[0]]])
+    within = bound_within(type_, mapping)
+    assert taken(type_, [stored], mapping) <= within.width + within.growth * len(stored)
+
+
 def test_of_lists_of_text_it_is_a_few_bytes_more() -> None:
     type_ = CqlType("list", (TEXT,))
     stored = encode(type_, ["a", "bcd", ""])

@@ -29,6 +29,7 @@ def test_digests_are_those_of_md5(key: bytes) -> None:
 
 @given(KEYS)
 @example(b"\0")
+@example(b"")
 def test_halves_are_those_of_the_token_moved_down_by_2_to_the_127_less_1(key: bytes) -> None:
     found = places_of([key])
     high, low = map(int, random_token(found.at[0], len(key)))

@@ -26,7 +26,7 @@ def token(partitioner: str, key: bytes, key_type: CqlType | None = None) -> Any:
         case "Murmur3Partitioner":
             return murmur3_token(key)
         case "RandomPartitioner":
-            return abs(int.from_bytes(hashlib.md5(key).digest(), "big", signed=True))
+            return abs(int.from_bytes(hashlib.md5(key).digest(), "big", signed=True)) if key else -1
         case "ByteOrderedPartitioner":
             return key
         case "OrderPreservingPartitioner":
