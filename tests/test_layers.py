@@ -80,3 +80,25 @@ def test_kernels_raise_nothing_and_allocate_nothing() -> None:
         if name in ALLOCATES
     ]
     assert found == []
+
+
+def test_kernels_that_begin_with_an_underscore_are_called_by_kernels_alone() -> None:
+    """Python has no way to call them (kernels.jit.kernel)."""
+    found = []
+    for path in SOURCES + sorted(PROJECT.glob("tests/**/*.py")):
+        kernels = list(kernels_of(path))
+        inner = {kernel.name for kernel in kernels if kernel.name.startswith("_")}
+        by_kernels = {(name, line) for kernel in kernels for name, line in calls(kernel)}
+        found += [
+            f"{path.name}:{line} {name}"
+            for name, line in calls(ast.parse(path.read_text()))
+            if name in inner and (name, line) not in by_kernels
+        ]
+        found += [
+            f"{path.name}:{node.lineno} {alias.name}"
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.ImportFrom) and "kernels" in (node.module or "")
+            for alias in node.names
+            if alias.name.startswith("_")
+        ]
+    assert found == []
