@@ -74,7 +74,7 @@ def bound_within(cql: CqlType, mapping: TypeMapping) -> Bound:
             return Bound(sum(widths), growth)
         case "vector" if mapping.native:
             return Bound(cql.dimension * widths[0], growth)
-        case "vector" if size := cql.arguments[0].fixed_size:  # nothing but the elements is stored
+        case "vector" if (size := cql.arguments[0].fixed_size) > 0:  # nothing but the elements is stored
             return Bound(OFFSET_WIDTH, growth + -(-widths[0] // size))
         case "list" | "set" | "map" | "vector":
             before_each = 1 if cql.kind == "vector" else SIZE_BYTES * len(widths)
