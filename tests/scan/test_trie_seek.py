@@ -71,7 +71,7 @@ def test_a_range_begins_with_the_last_partition_before_it_or_behind_that(sstable
         if partitioner.tokens == NO_TOKENS:
             continue
         tokens = tokens_of(there, partitioner)
-        near = {token + step for token in tokens[:: 1 + len(tokens) // 100] for step in (-1, 0, 1)}
+        near = {token + step for token in tokens[:: 1 + len(tokens) // 30] for step in (-1, 0, 1)}
         for token in {partitioner.least_token, 0, *near} - {partitioner.least_token - 1}:
             wanted = TokenRange(token, partitioner.greatest_token, partitioner)
             place = -1 if token == partitioner.least_token else bisect_right(tokens, token) - 1
