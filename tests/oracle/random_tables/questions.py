@@ -48,15 +48,15 @@ class Question:
         )
 
     def cql(self, partition_key: Sequence[str]) -> str:
+        """The SELECT, of all columns."""
         token = f"token({', '.join(map(quoted, partition_key))})"
         bounds = [
             *([] if self.token_start is None else [f"{token} > {self.token_start}"]),
             *([] if self.token_end is None else [f"{token} <= {self.token_end}"]),
         ]
-        columns = "*" if self.columns is None else ", ".join(map(quoted, self.columns))
         where = f" WHERE {' AND '.join(bounds)}" if bounds else ""
         limit = "" if self.limit is None else f" LIMIT {self.limit}"
-        return f"SELECT {columns} FROM {self.keyspace}.{self.table}{where}{limit}"
+        return f"SELECT * FROM {self.keyspace}.{self.table}{where}{limit}"
 
 
 def expiries_of(partitions: Sequence[Partition]) -> set[int]:

@@ -109,5 +109,10 @@ class Reference:
 
 
 def ask(asker: Asker, table: Table, question: Question) -> list[JsonRow]:
-    """What Cassandra answers, as JSON."""
-    return table.rows_of(asker.select(question.cql(table.partition_key), question.now_s))
+    """What Cassandra answers, as JSON.
+
+    It is asked for all columns: it shows rows that are not there when it is asked for some, as it passes over cells of
+    the others whose timestamp is below their row's, tombstones too (SerializationHelper.includes).
+    """
+    rows = table.rows_of(asker.select(question.cql(table.partition_key), question.now_s))
+    return [{name: row[name] for name in question.columns or row} for row in rows]
