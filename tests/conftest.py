@@ -3,6 +3,7 @@
 import os
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # A law's time says nothing on a machine that does other things too; faulthandler_timeout still ends what hangs.
@@ -21,3 +22,8 @@ settings.register_profile("quick", settings.get_profile("laws"), max_examples=10
 
 # A shell that runs tests in the background has them ignore Ctrl-C, and with them the processes they send it to.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Kernels in other modes come first: while one worker compiles those, no two compile the same for the others."""
+    items.sort(key=lambda item: item.path.name != "test_modes.py")

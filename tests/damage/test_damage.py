@@ -14,7 +14,7 @@ from tests.damage.outcomes import WRONG, bounded_memory, peak_bytes
 from tests.damage.tables import TABLES
 from tests.damage.trial import Trial
 
-A_FILE = 8
+A_FILE = 10
 """How many damages of each file are tried."""
 MOST_BYTES = 128 << 20
 """Memory that a process may take more for them, kernels that it loads included."""
