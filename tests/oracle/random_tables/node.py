@@ -8,7 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from cassandra import AlreadyExists, InvalidRequest
-from cassandra.protocol import ConfigurationException, SyntaxException
+from cassandra.policies import FallthroughRetryPolicy
+from cassandra.protocol import ConfigurationException, ServerError, SyntaxException
+from cassandra.query import SimpleStatement
 
 from tests.oracle.judge import Judge
 from tests.oracle.random_tables.scripts import Script
@@ -16,7 +18,8 @@ from tests.oracle.random_tables.statements import Statement
 
 SIDE_BY_SIDE = 6
 """Scripts; the statements of each go one after the other."""
-REFUSALS = (InvalidRequest, SyntaxException, ConfigurationException, AlreadyExists)
+REFUSALS = (InvalidRequest, SyntaxException, ConfigurationException, AlreadyExists, ServerError)
+"""Also a ClassCastException, which some statements that make no sense cause before anything is written."""
 _KEYSPACE = "CREATE KEYSPACE {} WITH replication = {{'class': 'SimpleStrategy', 'replication_factor': 1}}"
 
 
@@ -67,7 +70,7 @@ def _play_round(judge: Judge, keyspace: str, statements: Sequence[Statement], pl
     accepted = []
     for statement in statements:
         try:
-            judge.session.execute(statement.cql(keyspace))
+            judge.session.execute(SimpleStatement(statement.cql(keyspace), retry_policy=FallthroughRetryPolicy()))
             accepted.append(statement)
         except REFUSALS as error:
             played.refusals[_reason(error)] += 1
