@@ -14,7 +14,7 @@ from typing import Final
 
 from flightsrv.cql.alterations import UserTypes, altered, altered_type, plain_column, with_columns
 from flightsrv.cql.grammar import parse_statements
-from flightsrv.cql.schema import COMPOUND, COUNTER, DENSE, Column, TableSchema, default_names
+from flightsrv.cql.schema import COMPOUND, COUNTER, DENSE, Column, TableSchema, default_names, has_strict_liveness
 from flightsrv.cql.statements import (
     AlterTable,
     AlterType,
@@ -192,7 +192,15 @@ def created_view(statement: CreateView, keyspace: str, tables: Mapping[str, Tabl
     partition_key, clustering = key_columns(key, types, statement.options)
     id = statement.options.id
     view = TableSchema(
-        keyspace, statement.name, id, partition_key, clustering, knows_dropped=id is not None, is_view=True
+        keyspace,
+        statement.name,
+        id,
+        partition_key,
+        clustering,
+        knows_dropped=id is not None,
+        is_view=True,
     )
+    base_key = {column.name for column in base.partition_key + base.clustering}
+    view = replace(view, strict_liveness=has_strict_liveness(view, base_key))
     rest = (name for name in names if name not in key.partition + key.clustering)
     return with_columns(view, [Column(name, types[name], "regular") for name in rest])

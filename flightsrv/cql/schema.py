@@ -9,7 +9,7 @@ Sources: org.apache.cassandra.schema.TableMetadata, ColumnMetadata and Columns; 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 from uuid import UUID
@@ -73,6 +73,8 @@ class TableSchema:
     knows_dropped: bool = False
     """`dropped` holds every column that ever was: the schema comes from Cassandra itself."""
     is_view: bool = False
+    strict_liveness: bool = False
+    """A row is there only while its liveness is: of views whose key has a column that is none of their table's key."""
     column_order: tuple[str, ...] = ()
     """Names of the static and regular columns that CQL shows, in the order of the DDL or of SELECT *."""
 
@@ -91,6 +93,11 @@ class TableSchema:
     def column(self, name: str) -> Column | None:
         """The column that CQL shows under this name."""
         return next((column for column in self.visible if column.name == name), None)
+
+
+def has_strict_liveness(view: TableSchema, base_key: Container[str]) -> bool:
+    """Whether a column of a view's key is none of its table's (org.apache.cassandra.db.view.View)."""
+    return not all(column.name in base_key for column in view.partition_key + view.clustering)
 
 
 def in_storage_order(columns: Iterable[Column]) -> tuple[Column, ...]:

@@ -122,6 +122,7 @@ def _view_with_types(statement: CreateView, header: TableSchema) -> TableSchema:
         regular=regular,
         column_order=select_order((), regular),
         is_view=True,
+        strict_liveness=True,  # nothing here tells the key of its table
     )
 
 

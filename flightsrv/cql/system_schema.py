@@ -26,6 +26,7 @@ from flightsrv.cql.schema import (
     ColumnKind,
     DroppedColumn,
     TableSchema,
+    has_strict_liveness,
     in_storage_order,
     select_order,
 )
@@ -102,8 +103,8 @@ def tables_from_rows(
 ) -> tuple[dict[TableName, TableSchema], dict[TableName, SchemaError]]:
     """The schemas of all tables and materialized views, and what is wrong with those that have none.
 
-    Of tables this needs keyspace_name, table_name, id and flags; of views keyspace_name, view_name and id; of the other
-    three all columns.
+    Of tables this needs keyspace_name, table_name, id and flags; of views keyspace_name, view_name,
+    base_table_name and id; of the other three all columns.
     """
     columns_of = grouped(columns, "keyspace_name", "table_name")
     dropped_of = grouped(dropped_columns, "keyspace_name", "table_name")
@@ -116,7 +117,12 @@ def tables_from_rows(
         try:
             if keyspace not in user_types_of:
                 user_types_of[keyspace] = user_types_from_rows(keyspace, types_of[keyspace,])
-            schemas[name] = table_from_rows(row, columns_of[name], dropped_of[name], user_types_of[keyspace])
+            schema = table_from_rows(row, columns_of[name], dropped_of[name], user_types_of[keyspace])
+            if schema.is_view:
+                base = columns_of[keyspace, row["base_table_name"]]
+                key = {each["column_name"] for each in base if each["kind"] in ("partition_key", "clustering")}
+                schema = replace(schema, strict_liveness=has_strict_liveness(schema, key))
+            schemas[name] = schema
         except SchemaError as error:
             errors[name] = SchemaError(f"schema of {keyspace}.{table}: {error}")
     return schemas, errors

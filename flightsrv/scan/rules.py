@@ -51,7 +51,7 @@ def merge_rules(
         run_numbers=np.array(numbers, np.int64).reshape(-1, RUN_NUMBERS),
         statics=len(table.static),
         now_s=now_s,
-        strict_liveness=int(table.is_view),
+        strict_liveness=int(table.strict_liveness),
         wanted=np.array([] if with_times_of is None else [each.name in with_times_of for each in cells], np.int8),
         record_kinds=np.array(RECORD_KINDS, "S16").view(np.uint8).reshape(len(RECORD_KINDS), -1),
     )

@@ -291,6 +291,8 @@ def test_a_view_has_its_types_from_the_base_table():
     view = parse(text.format("t AS SELECT v, pk, ck"))
     assert shown(view) == ["v bigint partition_key", "pk int clustering", "ck text clustering"]
     assert view.is_view
+    assert view.strict_liveness
+    assert not parse(text.format("t AS SELECT *").replace("(v, pk, ck)", "(ck, pk)")).strict_liveness
     assert [column.reversed for column in view.clustering] == [True, False]
     assert shown(parse(text.format("t AS SELECT *")))[3:] == ["w int regular"]
 

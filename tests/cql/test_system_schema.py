@@ -177,11 +177,22 @@ def test_a_column_name_that_is_no_text_is_stored_as_its_bytes():
 
 
 def test_views_are_tables_too():
-    view = {"keyspace_name": "ks", "view_name": "t", "id": UUID(int=6), "where_clause": "v IS NOT NULL"}
+    view = {"keyspace_name": "ks", "view_name": "t", "id": UUID(int=6), "base_table_name": "b"}
     schemas, errors = tables_from_rows([], columns("v partition_key 0 none int"), views=[view])
     assert errors == {}
     assert schemas["ks", "t"].is_view
     assert schemas["ks", "t"].flags == {"compound"}
+
+
+@pytest.mark.parametrize(
+    ("base_key", "is_strict"), [("v partition_key 0 none int", False), ("k partition_key 0 none int", True)]
+)
+def test_rows_of_a_view_live_by_their_liveness_alone_where_its_key_has_another_column(base_key: str, is_strict: bool):
+    """Else cells alone show a row too, as those of an UPDATE of the view's table."""
+    view = {"keyspace_name": "ks", "view_name": "t", "id": UUID(int=6), "base_table_name": "b"}
+    of_base = [row | {"table_name": "b"} for row in columns(base_key)]
+    schemas, _ = tables_from_rows([], [*columns("v partition_key 0 none int"), *of_base], views=[view])
+    assert schemas["ks", "t"].strict_liveness == is_strict
 
 
 @pytest.mark.parametrize(

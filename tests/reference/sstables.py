@@ -54,12 +54,14 @@ def read(fixture: FixtureSet) -> list[ShownRow]:
 def table_of(fixture: FixtureSet, sstables: list[SSTable]) -> Table:
     """What the merge must know, by the headers and by the table's CQL."""
     headers = [sstable.header for sstable in sstables]
-    cql = fixture.schema.get("cql") or ""
+    cql, base_key = fixture.schema.get("cql") or "", fixture.schema.get("base_key")
+    key = {*fixture.schema.get("partition_key", ()), *(name for name, _ in fixture.schema.get("clustering", ()))}
     return Table(
         partitioner=headers[0].partitioner,
         key_type=headers[0].key,
         clustering=headers[0].clustering,
         types={name: type_ for header in headers for name, type_ in {**header.static, **header.regular}.items()},
         dropped_us={name: int(at) for name, at in re.findall(r'DROP "?(\w+)"? USING TIMESTAMP (-?\d+)', cql)},
-        has_strict_liveness=cql.startswith("CREATE MATERIALIZED VIEW"),
+        has_strict_liveness=cql.startswith("CREATE MATERIALIZED VIEW")
+        and (base_key is None or not key <= set(base_key)),
     )

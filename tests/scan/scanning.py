@@ -52,7 +52,7 @@ def schema_of(fixture: FixtureSet, sstables: tuple[SSTable, ...]) -> TableSchema
     keyspace, table = fixture.schema.get("keyspace") or "ks", fixture.schema.get("table") or "t"
     text = fixture.schema["cql"]
     if text.startswith("CREATE MATERIALIZED VIEW"):
-        return replace(parse_ddl(_table_like(fixture, table), keyspace, table), is_view=True)
+        return replace(parse_ddl(_table_like(fixture, table), keyspace, table), is_view=True, strict_liveness=True)
     return parse_ddl(text, keyspace, table)
 
 

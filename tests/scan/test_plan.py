@@ -58,7 +58,7 @@ def test_rules_say_how_the_table_merges() -> None:
     assert plan.rules.comparators.tolist() == [SIGNED, BYTES]
     assert plan.rules.reverse.tolist() == [0, 0]
     assert (plan.rules.statics, plan.rules.now_s, plan.rules.strict_liveness) == (0, 77, 0)
-    view = replace(table("k text, v int"), is_view=True)
+    view = replace(table("k text, v int"), strict_liveness=True)
     assert plan_scan(view, sstables(MURMUR3), ScanRequest("ks", "t")).rules.strict_liveness == 1
 
 

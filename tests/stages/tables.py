@@ -52,7 +52,7 @@ def engine_table(
         name: DroppedColumn(name, columns[name].type, columns[name].kind, time_us)
         for name, time_us in (dropped_us or {}).items()
     }
-    return replace(table, dropped=dropped, is_view=has_strict_liveness)
+    return replace(table, dropped=dropped, strict_liveness=has_strict_liveness)
 
 
 def an_sstable(schema: Schema, header: Header) -> Any:

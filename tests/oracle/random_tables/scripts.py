@@ -221,7 +221,8 @@ class Statements:
                 column = random.choice(self._droppable())
                 drop = Alter(table, f"DROP {quoted(column.name)}", column.name)
                 if random.random() < 0.4 and not self.is_counter:  # at once back, see EXTREME_TIMESTAMPS_US
-                    at = f" USING TIMESTAMP {random.choice(self.timestamps_us)}"
+                    time_us = random.choice(self.timestamps_us) // 1000 * 1000 + random.choice((0, 1000))
+                    at = f" USING TIMESTAMP {time_us}"  # on disk it is in milliseconds, so a node forgets the rest
                     return [replace(drop, change=drop.change + at), self._add(column)]
                 self.dropped[column.name] = self.columns.pop(column.name)
                 return [drop]

@@ -81,6 +81,12 @@ def describe(judge: Judge, keyspace: str, name: str) -> Table:
         "static": [column[0] for column in of_kind["static"]],
         "columns": {column[0]: column[4] for column in in_order},
     }
+    for (base,) in judge.select(
+        f"SELECT base_table_name FROM system_schema.views WHERE keyspace_name = '{keyspace}' AND view_name = '{name}'"
+    ):
+        of_base = f"FROM system_schema.columns WHERE keyspace_name = '{keyspace}' AND table_name = '{base}'"
+        named = judge.select(f"SELECT column_name, kind {of_base}")
+        schema["base_key"] = [column for column, kind in named if kind in ("partition_key", "clustering")]
     (folder,) = (judge.home / "data" / keyspace).glob(f"{name}-*")
     return Table(keyspace, name, folder, schema)
 
