@@ -246,6 +246,14 @@ def test_behind_the_last_chunk_there_may_be_one_of_nothing(compressor: str) -> N
     assert check_empty_chunk(chunks, Bytes(file[: chunks.bounds[-1]])).size == 0
 
 
+def test_cassandra_deflates_nothing_to_nothing() -> None:
+    chunks, file = with_a_chunk_more("DeflateCompressor", b"")
+    file = file[: chunks.bounds[-1]] + with_checksum(b"")
+    assert check_empty_chunk(chunks, Bytes(file)).tobytes() == bytes(4)
+    with pytest.raises(CorruptSSTableError, match="chunk 4 checksum"):
+        check_empty_chunk(chunks, Bytes(file[:-1] + b"\1"))
+
+
 @each_compressor
 @pytest.mark.parametrize("content", [b"\1", b"a row\1", bytes(range(1, 256))])
 def test_a_chunk_more_that_holds_something_is_an_error(compressor: str, content: bytes) -> None:
