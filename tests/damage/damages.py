@@ -40,7 +40,7 @@ def some(size: int, count: int) -> Iterator[Damage]:
 
 
 def spread(stop: int, count: int) -> list[int]:
-    """`count` of range(stop), about as far apart, the first and the last among them; all if they are fewer."""
+    """`count` of range(stop), about as far apart: the first, and the last unless it is one; all if they are fewer."""
     if count >= stop:
         return list(range(stop))
-    return [i * (stop - 1) // (count - 1) for i in range(count)]
+    return [i * (stop - 1) // max(count - 1, 1) for i in range(count)]
