@@ -8,7 +8,7 @@ import numpy as np
 
 from flightsrv.kernels.jit import kernel
 from flightsrv.kernels.key_forms import UNKNOWN, leads_to
-from flightsrv.kernels.murmur3 import hash3_x64_128, token_of
+from flightsrv.kernels.murmur3 import hash3_x64_128, token_of_hash
 from flightsrv.kernels.native import compare
 
 NOT_SAID = -1
@@ -56,8 +56,8 @@ def _difference(entries, entry, partitions, partition, tokens):
         if entries.key_size[entry] != key_size or compare(entries.key_at[entry], key_at, key_size) != 0:
             return OTHER_KEY
     if entries.path_size[entry] != NOT_SAID:
-        _, second = hash3_x64_128(key_at, key_size)
-        token = token_of(key_at, key_size)
+        first, second = hash3_x64_128(key_at, key_size)
+        token = token_of_hash(first, key_size)
         if tokens != UNKNOWN:
             if not leads_to(entries.path_at[entry], entries.path_size[entry], key_at, key_size, token, tokens):
                 return OTHER_PATH

@@ -89,12 +89,18 @@ def hash3_x64_128(address, size):
 
 
 @kernel
-def token_of(address, size):
-    """Murmur3Partitioner's token of the partition key at an address."""
+def token_of_hash(h1, size):
+    """The token of a key by the first half of its hash. The empty key alone has the least."""
     if size == 0:
         return MIN_TOKEN
-    h1, _ = hash3_x64_128(address, size)
     return MAX_TOKEN if h1 == MIN_TOKEN else h1
+
+
+@kernel
+def token_of(address, size):
+    """Murmur3Partitioner's token of the partition key at an address."""
+    h1, _ = hash3_x64_128(address, size)
+    return token_of_hash(h1, size)
 
 
 @kernel
